@@ -1,0 +1,33 @@
+//! The words of the product. Pure: no input or output, no clock, no async.
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | *workspace* | the user's folder on the host; nothing is written there without an accept |
+//! | *snapshot* | a frozen copy of a workspace: a [`Manifest`] and an image the guest reads |
+//! | *task* | one thing asked for; it runs once in its own sandbox on its own snapshot |
+//! | *change set* | what the guest did to its copy, as typed data made by the host ([`ChangeSet`]) |
+//! | *hunk* | the smallest part of a change that can be accepted or rejected |
+//! | *base* | the bytes of a file as the guest found them |
+//! | *live* | the bytes of a file as they are on the user's disk, or in the editor, now |
+
+#![forbid(unsafe_code)]
+
+mod change;
+mod digest;
+mod event;
+mod id;
+mod manifest;
+mod outcome;
+mod path;
+mod state;
+mod task;
+
+pub use change::{Change, ChangeKind, ChangeSet, Refused, Side};
+pub use digest::{Digest, ParseDigestError};
+pub use event::{Event, EventBody, Phase, Stream};
+pub use id::{ParseTaskIdError, TaskId};
+pub use manifest::{Entry, EntryKind, LeftOut, Manifest, Reason};
+pub use outcome::{Failure, FailureKind, Outcome};
+pub use path::{PathError, TreePath};
+pub use state::{TaskState, Transition};
+pub use task::{Report, Task, TaskSpec, Timings, Worker};

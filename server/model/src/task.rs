@@ -1,0 +1,105 @@
+//! A task: what was asked for, where it stands, how it went.
+
+use std::path::PathBuf;
+
+use legwork_spec::{Driver, Isolation, Limits};
+use serde::{Deserialize, Serialize};
+
+use crate::{Outcome, TaskId, TaskState};
+
+/// Who does the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "type")]
+pub enum Worker {
+    /// A plain command: a codemod, a linter's fix, a generator.
+    Command {
+        /// Program and arguments. No shell is put in between.
+        argv: Vec<String>,
+    },
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSpec {
+    /// The folder on the host: absolute, with no symbolic link in it.
+    pub workspace: PathBuf,
+    /// Directory below the workspace in which the command starts; empty for the workspace itself.
+    #[serde(default)]
+    pub directory: PathBuf,
+    /// Who does it.
+    pub worker: Worker,
+    /// What it may use.
+    pub limits: Limits,
+    /// Which wall is asked for.
+    pub isolation: Isolation,
+    /// Which driver is asked for; `None` leaves it to the host.
+    pub driver: Option<Driver>,
+    /// Ignored or secret-looking files that come along all the same, as the user named them, relative to the workspace.
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// Environment variables for the command.
+    #[serde(default)]
+    pub environment: Vec<(String, String)>,
+}
+
+/// A task as the store knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its name.
+    pub id: TaskId,
+    /// What was asked for.
+    pub spec: TaskSpec,
+    /// Where it stands.
+    pub state: TaskState,
+    /// How it ended, once it has.
+    pub outcome: Option<Outcome>,
+    /// When it was submitted, in milliseconds since 1970.
+    pub created: i64,
+    /// When it stopped running, in milliseconds since 1970.
+    pub finished: Option<i64>,
+    /// Hunks that wait for a decision.
+    pub pending: u32,
+    /// How it ran, once it has.
+    pub report: Option<Report>,
+}
+
+/// How a task ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The driver that ran it.
+    pub driver: Option<Driver>,
+    /// Whether the guest was emulated in software: not a hardware boundary.
+    pub emulated: bool,
+    /// Where the time went.
+    pub timings: Timings,
+    /// Most memory the command's processes used at once, in bytes, as the guest tells it.
+    pub peak_memory: u64,
+    /// Processor time of the command's processes in milliseconds, as the guest tells it.
+    pub cpu_ms: u64,
+    /// Bytes of output that were dropped because of the limit.
+    pub output_dropped: u64,
+    /// Files in the snapshot.
+    pub files: u64,
+    /// Bytes in the snapshot.
+    pub bytes: u64,
+}
+
+/// Where the time of a task went; milliseconds each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timings {
+    /// Waiting in the queue.
+    pub queued: u64,
+    /// Capturing the workspace.
+    pub capture: u64,
+    /// Making sure of the guest's root file system, kernel and scratch disk.
+    pub image: u64,
+    /// From the start of the virtual machine's process to the guest agent's first word; runs beside the capture only
+    /// where the driver allows it.
+    pub boot: u64,
+    /// Mounting in the guest.
+    pub mount: u64,
+    /// The command itself.
+    pub command: u64,
+    /// From the end of the command to the stored change set.
+    pub collect: u64,
+}

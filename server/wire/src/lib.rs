@@ -1,0 +1,34 @@
+//! What editors and the command line say to the daemon: HTTP with JSON bodies and server-sent events, over a Unix
+//! socket that only its owner can open.
+//!
+//! | method and path | body | answer |
+//! | --- | --- | --- |
+//! | `GET /v1/status` | | [`Status`] |
+//! | `POST /v1/stop` | [`Stop`] | `{}` |
+//! | `POST /v1/tasks` | [`Submit`] | [`Submitted`]; durable by then |
+//! | `GET /v1/tasks?workspace=PATH` | | `Vec<Task>`, newest first |
+//! | `GET /v1/tasks/{id}` | | [`TaskDetail`]; `{id}` may be a unique prefix everywhere |
+//! | `GET /v1/tasks/{id}/review` | | [`Review`] |
+//! | `GET /v1/tasks/{id}/manifest` | | `Manifest` |
+//! | `GET /v1/tasks/{id}/events?after=SEQ` | | server-sent events, each one `Event` as JSON; ends when the task is over |
+//! | `GET /v1/tasks/{id}/log` | | `Vec<Event>`: the output so far |
+//! | `GET /v1/events?after=SEQ` | | server-sent events of all tasks; never ends |
+//! | `POST /v1/tasks/{id}/accept` | [`Decide`] | [`Decided`] |
+//! | `POST /v1/tasks/{id}/reject` | [`Decide`] | [`Decided`] |
+//! | `POST /v1/tasks/{id}/undo` | | [`Decided`]: the last decision of the task is taken back |
+//! | `POST /v1/tasks/{id}/cancel` | | `Task` |
+//! | `POST /v1/tasks/{id}/retry` | | [`Submitted`]: the same spec on a new snapshot |
+//!
+//! Every answer that is not a success has an [`ErrorBody`]. Every request carries the header [`GENERATION_HEADER`].
+
+mod api;
+mod client;
+mod failure;
+mod places;
+mod review;
+
+pub use api::{GENERATION, GENERATION_HEADER, Host, Status, Stop, Submit, Submitted, TaskDetail};
+pub use client::{Client, EventStream};
+pub use failure::{ErrorBody, ErrorKind, WireError};
+pub use places::{Places, PlacesError};
+pub use review::{Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped};

@@ -1,0 +1,7 @@
+//! (room)
+use anyhow::Result;
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+pub(crate) fn main(_: &Args) -> Result<()> {
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask setup`: what a machine lacks, installed or told. What each need is stands in
+//! `setup/need.rs`, how a system installs in `setup/system.rs` and `setup/apt.rs`.
+
+use anyhow::{Error, Result};
+
+use crate::step::{CANNOT_RUN_HERE, Stop};
+
+mod apt;
+mod kernel;
+mod need;
+mod sources;
+mod system;
+
+use need::Need;
+use system::System;
+
+/// What to look for and whether to install it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only say what is missing; ends with code 3 when something is.
+    #[arg(long)]
+    check: bool,
+    /// Also what the tests use.
+    #[arg(long)]
+    tests: bool,
+}
+
+/// What the machine shall be able to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Build Legwork and run tasks.
+    Run,
+    /// Run the tests as well.
+    Test,
+}
+
+/// What may be done about a need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Install it.
+    Install,
+    /// Say it.
+    Check,
+}
+
+pub(crate) fn main(args: &Args) -> Result<()> {
+    let purpose = if args.tests {
+        Purpose::Test
+    } else {
+        Purpose::Run
+    };
+    let mode = if args.check {
+        Mode::Check
+    } else {
+        Mode::Install
+    };
+    ensure(purpose, mode)
+}
+
+/// Makes the machine able to serve the purpose.
+///
+/// # Errors
+/// A [`Stop`] with code 3 that holds the exact commands, when something is missing that this user
+/// may not install or that this program does not install on this system.
+pub(crate) fn ensure(purpose: Purpose, mode: Mode) -> Result<()> {
+    let missing = lacking(purpose);
+    if missing.is_empty() {
+        println!("setup: nothing is missing");
+        return Ok(());
+    }
+    for need in &missing {
+        println!("setup: missing: {}", need.title());
+    }
+    let system = System::detect();
+    if mode == Mode::Check {
+        return Err(cannot(&system.advice(&missing)));
+    }
+    if let System::Apt { .. } = system {
+        install(&missing).map_err(|error| match error.downcast::<Stop>() {
+            Ok(stop) => Error::new(stop),
+            Err(error) => cannot(&format!("{error:#}\n{}", system.advice(&missing))),
+        })?;
+    } else {
+        return Err(cannot(&system.advice(&missing)));
+    }
+    let still = lacking(purpose);
+    if still.is_empty() {
+        println!("setup: done");
+        return Ok(());
+    }
+    let titles: Vec<_> = still.iter().map(Need::title).collect();
+    Err(cannot(&format!(
+        "still missing after the installation: {}\n{}",
+        titles.join("; "),
+        system.advice(&still)
+    )))
+}
+
+fn lacking(purpose: Purpose) -> Vec<Need> {
+    Need::of(purpose)
+        .iter()
+        .copied()
+        .filter(|need| !need.is_met())
+        .collect()
+}
+
+fn install(missing: &[Need]) -> Result<()> {
+    let packages = system::apt_packages(missing);
+    if !packages.is_empty() {
+        apt::install(&packages)?;
+    }
+    let components = need::rust_components(missing);
+    if !components.is_empty() {
+        need::add_rust_components(&components)?;
+    }
+    if missing.contains(&Need::GuestKernel) {
+        kernel::provide()?;
+    }
+    Ok(())
+}
+
+fn cannot(message: &str) -> Error {
+    Error::new(Stop {
+        code: CANNOT_RUN_HERE,
+        message: message.to_owned(),
+    })
+}

@@ -28,6 +28,6 @@ pub use event::{Event, EventBody, Phase, Stream};
 pub use id::{ParseTaskIdError, TaskId};
 pub use manifest::{Entry, EntryKind, LeftOut, Manifest, Reason};
 pub use outcome::{Failure, FailureKind, Outcome};
-pub use path::{PathError, TreePath};
+pub use path::{PathError, TreePath, escape, unescape};
 pub use state::{TaskState, Transition};
 pub use task::{Report, Task, TaskSpec, Timings, Worker};

@@ -126,7 +126,9 @@ impl TreePath {
     }
 }
 
-fn escape(bytes: &[u8]) -> String {
+/// Bytes as text with exactly one, printable spelling: see [`TreePath`]. Also how the target of a symbolic link is
+/// written down.
+pub fn escape(bytes: &[u8]) -> String {
     use fmt::Write as _;
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -147,7 +149,8 @@ fn escape(bytes: &[u8]) -> String {
     text
 }
 
-fn unescape(text: &str) -> Option<Vec<u8>> {
+/// The bytes that [`escape`] was given; `None` when a backslash is not the start of `\xNN`.
+pub fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

@@ -107,7 +107,7 @@ fn host_triple() -> Result<String> {
         .context("rustc -vV names no host")
 }
 
-/// Copies only what differs: images made from the agent are kept by its time and content.
+/// Copies only what differs, so that nothing made from the agent looks stale.
 fn place(from: &Path, to: &Path) -> Result<()> {
     let new = fs::read(from)?;
     if fs::read(to).is_ok_and(|old| old == new) {

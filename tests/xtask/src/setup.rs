@@ -72,28 +72,20 @@ pub(crate) fn ensure(purpose: Purpose, mode: Mode) -> Result<()> {
         println!("setup: missing: {}", need.title());
     }
     let system = System::detect();
-    if mode == Mode::Check {
+    if mode == Mode::Check || !matches!(system, System::Apt { .. }) {
         return Err(cannot(&system.advice(&missing)));
     }
-    if let System::Apt { .. } = system {
-        install(&missing).map_err(|error| match error.downcast::<Stop>() {
-            Ok(stop) => Error::new(stop),
-            Err(error) => cannot(&format!("{error:#}\n{}", system.advice(&missing))),
-        })?;
-    } else {
-        return Err(cannot(&system.advice(&missing)));
-    }
+    let failures = install(&missing);
     let still = lacking(purpose);
     if still.is_empty() {
         println!("setup: done");
         return Ok(());
     }
-    let titles: Vec<_> = still.iter().map(Need::title).collect();
-    Err(cannot(&format!(
-        "still missing after the installation: {}\n{}",
-        titles.join("; "),
-        system.advice(&still)
-    )))
+    let mut message = String::new();
+    for failure in failures {
+        message = message + &format!("{failure:#}") + "\n";
+    }
+    Err(cannot(&(message + &system.advice(&still))))
 }
 
 fn lacking(purpose: Purpose) -> Vec<Need> {
@@ -104,19 +96,21 @@ fn lacking(purpose: Purpose) -> Vec<Need> {
         .collect()
 }
 
-fn install(missing: &[Need]) -> Result<()> {
+/// Does all it can: that one thing may not be installed is no reason to leave out another.
+fn install(missing: &[Need]) -> Vec<Error> {
+    let mut outcomes = Vec::new();
     let packages = system::apt_packages(missing);
     if !packages.is_empty() {
-        apt::install(&packages)?;
+        outcomes.push(apt::install(&packages));
     }
     let components = need::rust_components(missing);
     if !components.is_empty() {
-        need::add_rust_components(&components)?;
+        outcomes.push(need::add_rust_components(&components));
     }
     if missing.contains(&Need::GuestKernel) {
-        kernel::provide()?;
+        outcomes.push(kernel::provide());
     }
-    Ok(())
+    outcomes.into_iter().filter_map(Result::err).collect()
 }
 
 fn cannot(message: &str) -> Error {

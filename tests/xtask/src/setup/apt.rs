@@ -64,7 +64,7 @@ impl Authority {
 /// When this user may not install, or apt fails.
 pub(super) fn install(packages: &[&str]) -> Result<()> {
     let Some(authority) = Authority::of_this_user() else {
-        bail!("this user is not root and sudo wants a password");
+        bail!("this user is not root, and sudo is absent or wants a password");
     };
     let mut fresh = false;
     if !packages.iter().all(|package| has_candidate(package)) {

@@ -9,10 +9,11 @@
 //! | `GET /v1/tasks?workspace=PATH` | | `Vec<Task>`, newest first |
 //! | `GET /v1/tasks/{id}` | | [`TaskDetail`]; `{id}` may be a unique prefix everywhere |
 //! | `GET /v1/tasks/{id}/review` | | [`Review`] |
+//! | `GET /v1/tasks/{id}/diff` | | `application/octet-stream`: all that the task changed, decided or not, as a unified diff that `git apply` takes; empty if nothing |
 //! | `GET /v1/tasks/{id}/manifest` | | `Manifest` |
 //! | `GET /v1/tasks/{id}/events?after=SEQ` | | server-sent events, each one `Event` as JSON; ends when the task is over |
 //! | `GET /v1/tasks/{id}/log` | | `Vec<Event>`: the output so far |
-//! | `GET /v1/events?after=SEQ` | | server-sent events of all tasks; never ends |
+//! | `GET /v1/events?after=SEQ` | | server-sent events of all tasks, from now on without `after`; never ends |
 //! | `POST /v1/tasks/{id}/accept` | [`Decide`] | [`Decided`] |
 //! | `POST /v1/tasks/{id}/reject` | [`Decide`] | [`Decided`] |
 //! | `POST /v1/tasks/{id}/undo` | | [`Decided`]: the last decision of the task is taken back |
@@ -31,4 +32,6 @@ pub use api::{GENERATION, GENERATION_HEADER, Host, Status, Stop, Submit, Submitt
 pub use client::{Client, EventStream};
 pub use failure::{ErrorBody, ErrorKind, WireError};
 pub use places::{Places, PlacesError};
-pub use review::{Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped};
+pub use review::{
+    Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped,
+};

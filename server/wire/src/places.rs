@@ -26,7 +26,9 @@ pub struct Places {
 #[derive(Debug, thiserror::Error)]
 pub enum PlacesError {
     /// No home directory and no variable.
-    #[error("neither HOME nor {0} is set: set {0} to an absolute directory that only you can write")]
+    #[error(
+        "neither HOME nor {0} is set: set {0} to an absolute directory that only you can write"
+    )]
     Homeless(&'static str),
     /// A variable holds a relative path.
     #[error("{0} is `{1}`: it must be an absolute path")]
@@ -35,7 +37,9 @@ pub enum PlacesError {
     #[error("cannot make the directory {0}: {1}")]
     Make(PathBuf, std::io::Error),
     /// A directory is not the user's alone.
-    #[error("{0} belongs to another user, is open to others, or is not a directory: make it yours with mode 0700")]
+    #[error(
+        "{0} belongs to another user, is open to others, or is not a directory: make it yours with mode 0700"
+    )]
     Open(PathBuf),
 }
 
@@ -50,9 +54,14 @@ impl Places {
         let cache = place("LEGWORK_CACHE", "XDG_CACHE_HOME", ".cache")?;
         let runtime = match variable("LEGWORK_RUNTIME")? {
             Some(dir) => dir,
-            None => variable("XDG_RUNTIME_DIR")?.map_or_else(|| state.join("run"), |dir| dir.join("legwork")),
+            None => variable("XDG_RUNTIME_DIR")?
+                .map_or_else(|| state.join("run"), |dir| dir.join("legwork")),
         };
-        Ok(Self { state, runtime, cache })
+        Ok(Self {
+            state,
+            runtime,
+            cache,
+        })
     }
 
     /// The daemon's socket.
@@ -73,7 +82,8 @@ impl Places {
     pub fn prepare(&self) -> Result<(), PlacesError> {
         for dir in [&self.state, &self.runtime] {
             make(dir, 0o700)?;
-            let metadata = std::fs::symlink_metadata(dir).map_err(|error| PlacesError::Make(dir.clone(), error))?;
+            let metadata = std::fs::symlink_metadata(dir)
+                .map_err(|error| PlacesError::Make(dir.clone(), error))?;
             let ours = metadata.uid() == rustix::process::geteuid().as_raw();
             if !metadata.is_dir() || !ours || metadata.mode() & 0o077 != 0 {
                 return Err(PlacesError::Open(dir.clone()));
@@ -90,9 +100,13 @@ fn make(dir: &Path, mode: u32) -> Result<(), PlacesError> {
         builder
     };
     if let Some(parent) = dir.parent() {
-        builder(0o755).create(parent).map_err(|error| PlacesError::Make(dir.to_owned(), error))?;
+        builder(0o755)
+            .create(parent)
+            .map_err(|error| PlacesError::Make(dir.to_owned(), error))?;
     }
-    builder(mode).create(dir).map_err(|error| PlacesError::Make(dir.to_owned(), error))
+    builder(mode)
+        .create(dir)
+        .map_err(|error| PlacesError::Make(dir.to_owned(), error))
 }
 
 fn place(ours: &'static str, base: &'static str, home: &str) -> Result<PathBuf, PlacesError> {
@@ -107,7 +121,10 @@ fn place(ours: &'static str, base: &'static str, home: &str) -> Result<PathBuf, 
 }
 
 fn variable(name: &'static str) -> Result<Option<PathBuf>, PlacesError> {
-    match std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from) {
+    match std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+    {
         Some(path) if path.is_relative() => Err(PlacesError::Relative(name, path)),
         other => Ok(other),
     }

@@ -1,0 +1,41 @@
+//! Starts, drives and ends a sandbox.
+//!
+//! ```no_run
+//! # async fn example(spec: legwork_spec::SandboxSpec) -> Result<(), legwork_host::HostError> {
+//! use legwork_host::{Installation, Program, Sandbox, probe};
+//!
+//! let installation = Installation::locate("/var/cache/legwork".into())?;
+//! let host = probe(&installation).await;
+//! let created = Sandbox::create(spec, &installation, &host, "/var/lib/legwork/vm".into(), |_| {}).await?;
+//! let running = created.start().await?;
+//! let (output, _lines) = tokio::sync::mpsc::channel(64);
+//! let exit = running.exec(Program::new(["true"]), output).await?;
+//! println!("{:?}", exit.status);
+//! running.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A sandbox goes through its phases as types: [`Sandbox<Created>`](Sandbox) → [`Sandbox<Running>`](Sandbox) → gone.
+//! Its machine is one process, which dies with the process that started it.
+//!
+//! Nothing here knows of tasks, editors or models.
+
+#![forbid(unsafe_code)]
+
+mod collect;
+mod exec;
+mod failure;
+mod installation;
+mod probe;
+mod process;
+mod sandbox;
+mod tail;
+
+pub use exec::{Exit, ExitStatus, Output, Program, Source};
+pub use failure::HostError;
+pub use installation::Installation;
+pub use legwork_image::Progress;
+pub use legwork_link::{Collected, Found, FoundKind};
+pub use probe::{Chosen, Hardware, HostReport, probe};
+pub use sandbox::{Created, Running, Sandbox, Timings};

@@ -1,0 +1,54 @@
+//! The conversation between host and guest over one byte stream.
+//!
+//! 1. The guest opens its virtio-serial port and rings: magic, version ([`hello`]). That is what *ready* means.
+//! 2. The host answers with the same; from then on the stream is a yamux connection, the host its client ([`mux`]).
+//! 3. Each request is one substream: a length-prefixed [`Open`] from the host, then frames ([`frame`]) as each request
+//!    says. Closing a substream ends the request; dropping the connection ends the guest.
+//!
+//! The guest is hostile from its first instruction: every frame from it is bounded before it is allocated and parsed
+//! into a type before anyone looks at it. The guest may open no substream today; the host resets any that it does.
+//!
+//! Both sides are built and installed together, so there is one [`VERSION`] and no negotiation.
+
+pub mod frame;
+pub mod hello;
+pub mod message;
+pub mod mux;
+
+pub use message::{
+    Collected, Configure, Configured, Exec, ExecEnd, ExecInput, ExecOutput, ExecStatus, Found,
+    FoundKind, Open, Stats,
+};
+pub use mux::{Dialer, Substream};
+
+/// Version of everything in this crate.
+pub const VERSION: u32 = 1;
+
+/// Why the conversation cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The stream broke or ended.
+    #[error("the link to the virtual machine broke: {0}")]
+    Io(#[from] std::io::Error),
+    /// The other side is of another version.
+    #[error(
+        "the guest agent speaks version {theirs} and the host {ours}: they were not installed together; run `cargo xtask build`"
+    )]
+    Version {
+        /// Ours.
+        ours: u32,
+        /// Theirs.
+        theirs: u32,
+    },
+    /// A frame is longer than it may be.
+    #[error("a frame of {length} bytes was announced where {limit} are allowed")]
+    TooLong {
+        /// What was announced.
+        length: u64,
+        /// What is allowed.
+        limit: u64,
+    },
+    /// A frame makes no sense.
+    #[error("a frame could not be understood: {0}")]
+    Malformed(String),
+}

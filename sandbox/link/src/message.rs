@@ -1,0 +1,174 @@
+//! Every message. Enums grow at their end only.
+
+use serde::{Deserialize, Serialize};
+
+/// The first frame of a substream that the host opens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Open {
+    /// Mounts and clock; once, before anything else. Answered by one `Result<Configured, String>`.
+    Configure(Configure),
+    /// Runs a program. The host may send [`ExecInput`] frames; the guest answers [`ExecOutput`] frames up to
+    /// [`ExecOutput::End`]. A substream that the host closes early kills the program and all it started.
+    Exec(Exec),
+    /// Lists what stands in the workspace's upper layer. Answered by [`Collected`] frames up to
+    /// [`Collected::Done`].
+    Collect,
+    /// Answered by one [`Stats`].
+    Stats,
+    /// Sets the guest's clock to these nanoseconds since 1970, after the host slept. Answered by one
+    /// `Result<(), String>`.
+    SetClock(u64),
+}
+
+/// What the guest must know to become a machine of use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configure {
+    /// Nanoseconds since 1970.
+    pub clock: u64,
+    /// Absolute directory at which the workspace appears.
+    pub workspace: Vec<u8>,
+    /// Random bytes for the guest's pool.
+    pub seed: [u8; 32],
+}
+
+/// The guest is ready for programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configured {
+    /// Release of its kernel.
+    pub kernel: String,
+    /// Microseconds that the mounts took.
+    pub micros: u64,
+}
+
+/// A program to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exec {
+    /// Program and arguments; the program is looked up in `PATH`.
+    pub argv: Vec<Vec<u8>>,
+    /// All of its environment.
+    pub environment: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Absolute directory it starts in.
+    pub directory: Vec<u8>,
+    /// Milliseconds after which it and all it started are killed.
+    pub timeout_ms: u64,
+    /// Bytes of output after which the rest is counted and dropped.
+    pub output_limit: u64,
+}
+
+/// From the host to a running program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExecInput {
+    /// For its standard input.
+    Stdin(Vec<u8>),
+    /// Its standard input ends.
+    StdinEnd,
+    /// A signal for its process group.
+    Signal(i32),
+}
+
+/// From a running program to the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExecOutput {
+    /// It wrote to its standard output.
+    Stdout(Vec<u8>),
+    /// It wrote to its standard error.
+    Stderr(Vec<u8>),
+    /// It ended; the last frame.
+    End(ExecEnd),
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecEnd {
+    /// How.
+    pub status: ExecStatus,
+    /// Most memory that it and all it started used at once, in bytes; 0 if the kernel does not tell.
+    pub peak_memory: u64,
+    /// Processor time of it and all it started, in microseconds; 0 if the kernel does not tell.
+    pub cpu_micros: u64,
+    /// Output bytes that were dropped.
+    pub dropped: u64,
+    /// Bytes that are free on the scratch disk.
+    pub disk_free: u64,
+}
+
+/// How a program ended, in one word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExecStatus {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Signaled(i32),
+    /// It did not start; the system's words.
+    NotStarted(String),
+    /// It was killed because its time was up.
+    TimedOut,
+    /// It, or something it started, was killed because the memory was used up.
+    OutOfMemory,
+}
+
+/// One frame of a listing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Collected {
+    /// Something stands in the upper layer. A file is followed by its data and [`Collected::EndOfFile`].
+    Found(Found),
+    /// Bytes of the file that was last found.
+    Data(Vec<u8>),
+    /// The file is complete.
+    EndOfFile,
+    /// The listing is complete; the last frame.
+    Done,
+    /// It could not be completed; the last frame.
+    Failed(String),
+}
+
+/// Something in the upper layer. A directory comes before what is in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Below the workspace, components joined by `/`.
+    pub path: Vec<u8>,
+    /// What it is.
+    pub kind: FoundKind,
+}
+
+/// What something in the upper layer is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FoundKind {
+    /// A regular file.
+    File {
+        /// Permission bits.
+        mode: u32,
+        /// Length in bytes, as the guest's file system says.
+        size: u64,
+    },
+    /// A directory.
+    Dir {
+        /// Permission bits.
+        mode: u32,
+        /// It hides the base's directory of the same name.
+        opaque: bool,
+    },
+    /// A symbolic link.
+    Symlink {
+        /// Its target.
+        target: Vec<u8>,
+    },
+    /// The base's entry of this name is gone.
+    Whiteout,
+    /// A FIFO, socket or device; its file type bits.
+    Special {
+        /// `st_mode & S_IFMT`.
+        file_type: u32,
+    },
+}
+
+/// How the guest fares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Bytes of memory in all.
+    pub memory: u64,
+    /// Bytes of memory that could be had.
+    pub memory_available: u64,
+    /// Bytes that are free on the scratch disk.
+    pub disk_free: u64,
+}

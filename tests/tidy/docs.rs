@@ -9,11 +9,15 @@ const RULE: &str =
 const FEWEST_LETTERS: usize = 12;
 
 fn check(file: &str, text: &str) -> Option<Offence> {
-    let letters = match text.lines().next()?.strip_prefix("//!") {
-        Some(rest) => rest.chars().filter(|c| c.is_alphabetic()).count(),
-        None => return Some(Offence::new(file, "does not begin with `//!`")),
-    };
-    (letters < FEWEST_LETTERS).then(|| Offence::new(file, "its first `//!` line says nothing"))
+    let opening = || text.lines().map_while(|line| line.strip_prefix("//!"));
+    if opening().next().is_none() {
+        return Some(Offence::new(file, "does not begin with `//!`"));
+    }
+    let letters = opening()
+        .flat_map(str::chars)
+        .filter(|c| c.is_alphabetic())
+        .count();
+    (letters < FEWEST_LETTERS).then(|| Offence::new(file, "its `//!` says nothing"))
 }
 
 #[test]
@@ -30,4 +34,5 @@ fn a_silent_module_is_an_offence() {
     assert!(check("a.rs", "use b;\n//! Late.\n").is_some());
     assert!(check("a.rs", "//! (room)\n").is_some());
     assert!(check("a.rs", "//! The queue, and nothing else.\n").is_none());
+    assert!(check("a.rs", "//! Queue.\n//!\n//! And nothing else.\n").is_none());
 }

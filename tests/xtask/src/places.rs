@@ -43,17 +43,24 @@ pub(crate) fn target_dir() -> Result<PathBuf> {
 /// `$XDG_CACHE_HOME/legwork`, else `~/.cache/legwork`.
 ///
 /// # Errors
-/// When none of the variables, nor `HOME`, is set.
+/// When none of the variables, nor `HOME`, is set, or the directory is not absolute.
 pub(crate) fn cache_dir() -> Result<PathBuf> {
     let set = |name: &str| {
         env::var_os(name)
             .filter(|value| !value.is_empty())
             .map(PathBuf::from)
     };
-    set("LEGWORK_CACHE")
+    let dir = set("LEGWORK_CACHE")
         .or_else(|| set("XDG_CACHE_HOME").map(|dir| dir.join("legwork")))
         .or_else(|| set("HOME").map(|dir| dir.join(".cache/legwork")))
-        .context("neither LEGWORK_CACHE, XDG_CACHE_HOME nor HOME is set; set LEGWORK_CACHE")
+        .context("neither LEGWORK_CACHE, XDG_CACHE_HOME nor HOME is set; set LEGWORK_CACHE")?;
+    if dir.is_relative() {
+        bail!(
+            "the cache is set to {}; it must be an absolute path",
+            dir.display()
+        );
+    }
+    Ok(dir)
 }
 
 /// A program by name, looked for where a shell would and in the system's own directories.

@@ -15,19 +15,27 @@ const FILE: &str = "libkrunfw.so.5";
 /// Debian's package of it.
 const PACKAGE: &str = "libkrunfw5";
 
+/// Names the library where it is in none of the usual places; the product reads it too.
+const VARIABLE: &str = "LEGWORK_LIBKRUNFW";
+
 /// Where a distribution or `make install` puts it.
-const SYSTEM_DIRS: [&str; 7] = [
+const SYSTEM_DIRS: [&str; 5] = [
+    if cfg!(target_arch = "aarch64") {
+        "/usr/lib/aarch64-linux-gnu"
+    } else {
+        "/usr/lib/x86_64-linux-gnu"
+    },
+    "/usr/lib64",
+    "/usr/lib",
     "/usr/local/lib64",
     "/usr/local/lib",
-    "/usr/lib64",
-    "/usr/lib/x86_64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
-    "/usr/lib",
-    "/opt/homebrew/lib",
 ];
 
 /// The library Legwork would load, if there is one.
 pub(super) fn find() -> Option<PathBuf> {
+    if let Some(named) = named() {
+        return is_library(&named).then_some(named);
+    }
     places::cache_dir()
         .ok()
         .map(|dir| dir.join("kernel"))
@@ -35,6 +43,12 @@ pub(super) fn find() -> Option<PathBuf> {
         .chain(SYSTEM_DIRS.iter().map(PathBuf::from))
         .map(|dir| dir.join(FILE))
         .find(|file| is_library(file))
+}
+
+fn named() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 /// A download that was cut off or a dangling link is no library.
@@ -50,6 +64,12 @@ fn is_library(file: &Path) -> bool {
 /// # Errors
 /// When no source has it, or the cache cannot be written.
 pub(super) fn provide() -> Result<()> {
+    if let Some(named) = named() {
+        anyhow::bail!(
+            "{VARIABLE} names {}, which is no library; correct or unset it",
+            named.display()
+        );
+    }
     anyhow::ensure!(
         apt::is_here(),
         "the guest kernel is fetched with apt-get and dpkg, which are not here"

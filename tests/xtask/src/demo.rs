@@ -274,4 +274,51 @@ mod tests {
                 .contains("colour")
         );
     }
+
+    /// A program in place of `legwork`: `run` does `on_run`, `accept` does the work in place.
+    fn stage(on_run: &str) -> (tempfile::TempDir, Stage) {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("legwork");
+        let script = format!(
+            "#!/bin/sh\ncase $1 in\nrun) {on_run};;\naccept) [ $2 = bcd ] && {WORK};;\nesac\n"
+        );
+        fs::write(&file, script).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let stage = Stage::set(&Product {
+            dir: dir.path().to_owned(),
+        });
+        (dir, stage.unwrap())
+    }
+
+    #[test]
+    fn the_play_ends_with_the_accepted_files() {
+        let (_dir, stage) = stage(r#"echo '{"task":"bcd","diff":"-a\n+b\n"}'"#);
+        stage.play(true).unwrap();
+        assert!(stage.project().join("colors.txt").exists());
+    }
+
+    #[test]
+    fn a_change_before_the_accept_is_noticed() {
+        let (_dir, stage) = stage(r#"echo x >> README.md; echo '{"task":"bcd"}'"#);
+        let error = stage.play(true).unwrap_err().to_string();
+        assert!(
+            error.starts_with("README.md changed without an accept"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_failed_task_ends_the_play_with_its_code() {
+        let (_dir, stage) = stage("exit 3");
+        let error = stage.play(true).unwrap_err();
+        assert_eq!(error.downcast_ref::<Stop>().unwrap().code, 3);
+    }
+
+    #[test]
+    fn an_accept_that_does_nothing_is_noticed() {
+        let (_dir, stage) = stage(r#"echo '{"task":"other"}'"#);
+        assert!(stage.play(true).is_err());
+    }
 }

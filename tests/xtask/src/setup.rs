@@ -103,6 +103,10 @@ fn install(missing: &[Need]) -> Vec<Error> {
     if !packages.is_empty() {
         outcomes.push(apt::install(&packages));
     }
+    // The installation may have read them already.
+    if missing.contains(&Need::PackageLists) && !apt::has_lists() {
+        outcomes.push(apt::refresh());
+    }
     let components = need::rust_components(missing);
     if !components.is_empty() {
         outcomes.push(need::add_rust_components(&components));

@@ -18,6 +18,8 @@ use crate::step;
 /// package.
 const DEBIAN: &str = "http://deb.debian.org/debian";
 
+const NO_AUTHORITY: &str = "this user is not root, and sudo is absent or wants a password";
+
 /// How many lines of a failed program's output are shown.
 const TAIL_LINES: usize = 40;
 
@@ -64,10 +66,10 @@ impl Authority {
 /// When this user may not install, or apt fails.
 pub(super) fn install(packages: &[&str]) -> Result<()> {
     let Some(authority) = Authority::of_this_user() else {
-        bail!("this user is not root, and sudo is absent or wants a password");
+        bail!("{NO_AUTHORITY}");
     };
     let mut fresh = false;
-    if !packages.iter().all(|package| has_candidate(package)) {
+    if !have_candidates(packages) {
         update(authority)?;
         fresh = true;
     }
@@ -107,20 +109,43 @@ fn update(authority: Authority) -> Result<()> {
     Ok(())
 }
 
-/// Whether apt's lists, as they are, hold an installable version.
-fn has_candidate(package: &str) -> bool {
-    Command::new("apt-cache")
-        .args(["policy", package])
-        .env("LC_ALL", "C")
-        .output()
-        .is_ok_and(|output| names_candidate(&String::from_utf8_lossy(&output.stdout)))
+/// Has apt read its sources, for what is fetched later.
+///
+/// # Errors
+/// When this user may not, or apt cannot be started.
+pub(super) fn refresh() -> Result<()> {
+    let Some(authority) = Authority::of_this_user() else {
+        bail!("{NO_AUTHORITY}");
+    };
+    update(authority)
 }
 
-fn names_candidate(policy: &str) -> bool {
+/// Whether apt has ever read its sources; images of containers often come without.
+pub(super) fn has_lists() -> bool {
+    fs::read_dir("/var/lib/apt/lists").is_ok_and(|entries| {
+        entries
+            .flatten()
+            .any(|entry| entry.file_name().to_string_lossy().contains("_Packages"))
+    })
+}
+
+/// Whether apt's lists, as they are, hold installable versions of all of them. One question for
+/// all: where apt keeps no cache, each costs seconds.
+fn have_candidates(packages: &[&str]) -> bool {
+    Command::new("apt-cache")
+        .arg("policy")
+        .args(packages)
+        .env("LC_ALL", "C")
+        .output()
+        .is_ok_and(|output| candidates(&String::from_utf8_lossy(&output.stdout)) == packages.len())
+}
+
+fn candidates(policy: &str) -> usize {
     policy
         .lines()
         .filter_map(|line| line.trim().strip_prefix("Candidate:"))
-        .any(|version| version.trim() != "(none)")
+        .filter(|version| version.trim() != "(none)")
+        .count()
 }
 
 /// Fetches a package and unpacks it into `into`, installing nothing: from the distribution where
@@ -132,7 +157,7 @@ pub(super) fn unpack(package: &str, into: &Path) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     // apt downloads as a user of its own, who must be able to enter.
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755))?;
-    if has_candidate(package) {
+    if have_candidates(&[package]) {
         say(&format!("fetching {package} from this distribution"));
         let file = download(package, scratch.path(), &[])?;
         return extract(&file, into);
@@ -313,13 +338,11 @@ mod tests {
 
     #[test]
     fn a_candidate_is_a_version() {
-        assert!(names_candidate(
-            "cpio:\n  Installed: (none)\n  Candidate: 2.13+dfsg-7.1\n"
-        ));
-        assert!(!names_candidate(
-            "virtual:\n  Installed: (none)\n  Candidate: (none)\n"
-        ));
-        assert!(!names_candidate(""));
+        let one = "cpio:\n  Installed: (none)\n  Candidate: 2.13+dfsg-7.1\n";
+        let none = "virtual:\n  Installed: (none)\n  Candidate: (none)\n";
+        assert_eq!(candidates(one), 1);
+        assert_eq!(candidates(&format!("{one}{none}{one}")), 2);
+        assert_eq!(candidates(""), 0);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 
 use super::Purpose;
+use super::apt;
 use super::kernel;
 use crate::places;
 use crate::product;
@@ -24,6 +25,8 @@ pub(super) enum Need {
     Cpio,
     MkfsErofs,
     Git,
+    Xz,
+    PackageLists,
     Rustfmt,
     Clippy,
 }
@@ -39,7 +42,7 @@ impl Need {
     /// All needs of a purpose.
     pub(super) fn of(purpose: Purpose) -> &'static [Self] {
         const RUN: usize = 4;
-        const ALL: [Need; 10] = [
+        const ALL: [Need; 12] = [
             Need::Qemu,
             Need::Mke2fs,
             Need::StaticLibc,
@@ -48,6 +51,8 @@ impl Need {
             Need::Cpio,
             Need::MkfsErofs,
             Need::Git,
+            Need::Xz,
+            Need::PackageLists,
             Need::Rustfmt,
             Need::Clippy,
         ];
@@ -68,6 +73,8 @@ impl Need {
             Self::Cpio => "cpio (tests)",
             Self::MkfsErofs => "mkfs.erofs (tests)",
             Self::Git => "git (tests)",
+            Self::Xz => "xz (tests: unpacks kernel modules)",
+            Self::PackageLists => "apt's lists of packages (tests: fetch a kernel to emulate KVM)",
             Self::Rustfmt => "rustfmt (tests)",
             Self::Clippy => "clippy (tests)",
         }
@@ -85,6 +92,8 @@ impl Need {
             Self::Cpio => places::program("cpio").is_some(),
             Self::MkfsErofs => places::program("mkfs.erofs").is_some(),
             Self::Git => places::program("git").is_some(),
+            Self::Xz => places::program("xz").is_some(),
+            Self::PackageLists => !apt::is_here() || apt::has_lists(),
             Self::Rustfmt => cargo_has("fmt"),
             Self::Clippy => cargo_has("clippy"),
         }

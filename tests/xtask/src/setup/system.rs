@@ -80,6 +80,9 @@ impl System {
                 )),
             }
         }
+        if missing.contains(&Need::PackageLists) && packages.is_empty() {
+            lines.push("sudo apt-get update".to_owned());
+        }
         let components = rust_components(missing);
         if !components.is_empty() {
             lines.push(format!("rustup component add {}", components.join(" ")));
@@ -122,7 +125,7 @@ impl System {
     fn packages_for(&self, need: Need) -> &'static [&'static str] {
         let arm = cfg!(target_arch = "aarch64");
         match (self, need) {
-            (_, Need::GuestKernel | Need::Rustfmt | Need::Clippy) => &[],
+            (_, Need::GuestKernel | Need::PackageLists | Need::Rustfmt | Need::Clippy) => &[],
             (Self::MacOs, Need::Qemu) => &["qemu"],
             (Self::Dnf, Need::Qemu) if arm => &["qemu-system-aarch64-core"],
             (Self::Dnf, Need::Qemu) => &["qemu-system-x86-core"],
@@ -142,6 +145,8 @@ impl System {
             (_, Need::Cpio) => &["cpio"],
             (_, Need::MkfsErofs) => &["erofs-utils"],
             (_, Need::Git) => &["git"],
+            (Self::Dnf | Self::Pacman | Self::MacOs, Need::Xz) => &["xz"],
+            (_, Need::Xz) => &["xz-utils"],
         }
     }
 }

@@ -277,15 +277,17 @@ mod tests {
 
     /// A program in place of `legwork`: `run` does `on_run`, `accept` does the work in place.
     fn stage(on_run: &str) -> (tempfile::TempDir, Stage) {
-        use std::os::unix::fs::PermissionsExt;
-
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("legwork");
         let script = format!(
             "#!/bin/sh\ncase $1 in\nrun) {on_run};;\naccept) [ $2 = bcd ] && {WORK};;\nesac\n"
         );
-        fs::write(&file, script).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let draft = dir.path().join("draft");
+        fs::write(&draft, script).unwrap();
+        // Another process writes the program: a child that another test starts meanwhile could
+        // keep ours open for writing, and then it would not run ("text file busy").
+        let mut install = Command::new("install");
+        install.args(["-m", "755"]).arg(&draft);
+        step::run(install.arg(dir.path().join("legwork"))).unwrap();
         let stage = Stage::set(&Product {
             dir: dir.path().to_owned(),
         });
@@ -294,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_play_ends_with_the_accepted_files() {
-        let (_dir, stage) = stage(r#"echo '{"task":"bcd","diff":"-a\n+b\n"}'"#);
+        let (_dir, stage) = stage(r#"printf '%s' '{"task":"bcd","diff":"-a\n+b\n"}'"#);
         stage.play(true).unwrap();
         assert!(stage.project().join("colors.txt").exists());
     }

@@ -192,6 +192,8 @@ impl<W: Write + Seek> Builder<W> {
                     .map_err(WriteError::Write)?;
             }
         }
+        // Some readers look for attributes behind every inode, the last one too.
+        self.sink.zeros(SLOT).map_err(WriteError::Write)?;
         self.sink.pad().map_err(WriteError::Write)?;
 
         let size = self.sink.position();

@@ -94,6 +94,31 @@ fn names_of_all_lengths_come_back() {
     fsck_agrees(&image, &model);
 }
 
+/// `fsck.erofs` looks behind each inode for attributes, even if there are none.
+#[test]
+fn the_last_inode_is_not_at_the_very_end() {
+    let mut reached = false;
+    for (length, number) in (0..4).flat_map(|length| (10..99).map(move |number| (length, number))) {
+        let mut model = Model::default();
+        model.file(&vec![b'n'; 1 + length * 16], vec![]);
+        for number in 10..=number {
+            model.file(format!("{number}").as_bytes(), vec![]);
+        }
+        let image = model.build();
+        let (tree, _) = read(&image);
+        let last = tree
+            .values()
+            .map(|entry| entry.inode * 32 + 64)
+            .max()
+            .unwrap();
+        if last % BLOCK_SIZE == 0 {
+            reached = true;
+            fsck_agrees(&image, &model);
+        }
+    }
+    assert!(reached, "no image ends with an inode at the end of a block");
+}
+
 #[test]
 fn large_and_deep_directories_come_back() {
     let mut model = Model::default();

@@ -50,13 +50,21 @@ pub struct Progress {
 #[derive(Debug, thiserror::Error)]
 pub enum RootError {
     /// There is nothing to build from.
-    #[error("{path} is not a directory, so there are no toolchains to show: a Linux host with /usr is needed", path = .path.display())]
+    #[error(
+        "{path} is not a directory, so there are no toolchains to show: a Linux host with /usr is \
+         needed",
+        path = .path.display()
+    )]
     NoHost {
         /// Where `/usr` was looked for.
         path: PathBuf,
     },
     /// The disk has no room for the image.
-    #[error("the image of this machine's toolchains needs {needed} in {dir}, where {free} are free: make room there", dir = .dir.display())]
+    #[error(
+        "the image of this machine's toolchains needs {needed} in {dir}, where {free} are free: \
+         make room there",
+        dir = .dir.display()
+    )]
     Space {
         /// What the image takes.
         needed: ByteSize,

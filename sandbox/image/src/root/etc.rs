@@ -49,14 +49,44 @@ pub(super) fn list(listing: &mut Listing, root: &Path) {
         "/bin/sh"
     };
     let made = [
-        ("etc/passwd", format!("root:x:0:0:root:/root:{shell}\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n")),
-        ("etc/group", "root:x:0:\ntty:x:5:\nnogroup:x:65534:\n".to_owned()),
-        ("etc/hosts", "127.0.0.1 localhost legwork\n::1 localhost\n".to_owned()),
+        (
+            "etc/passwd",
+            format!(
+                "root:x:0:0:root:/root:{shell}\nnobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
+            ),
+        ),
+        (
+            "etc/group",
+            "root:x:0:\ntty:x:5:\nnogroup:x:65534:\n".to_owned(),
+        ),
+        (
+            "etc/hosts",
+            "127.0.0.1 localhost legwork\n::1 localhost\n".to_owned(),
+        ),
         ("etc/hostname", "legwork\n".to_owned()),
-        ("etc/nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n".to_owned()),
+        (
+            "etc/nsswitch.conf",
+            "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\n\
+             protocols: files\nservices: files\n"
+                .to_owned(),
+        ),
         ("etc/resolv.conf", String::new()),
-        ("etc/shells", format!("/bin/sh\n{}", if shell == "/bin/sh" { "" } else { "/bin/bash\n" })),
-        ("etc/profile", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nexport PATH\n".to_owned()),
+        (
+            "etc/shells",
+            format!(
+                "/bin/sh\n{}",
+                if shell == "/bin/sh" {
+                    ""
+                } else {
+                    "/bin/bash\n"
+                }
+            ),
+        ),
+        (
+            "etc/profile",
+            "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nexport PATH\n"
+                .to_owned(),
+        ),
     ];
     for (path, text) in made {
         listing.push(path, Meta::file(), Item::Bytes(text.into_bytes()));

@@ -265,7 +265,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// The same, but root's and without set-uid and set-gid.
 pub(super) fn root_owned(found: &Metadata) -> Meta {
-    let mode = u16::try_from(found.mode() & 0o1777).expect("eleven bits fit into sixteen");
+    let mode = u16::try_from(found.mode() & 0o1777).expect("ten bits fit into sixteen");
     let nanos = u32::try_from(found.mtime_nsec()).unwrap_or(0);
     Meta {
         mode,

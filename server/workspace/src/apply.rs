@@ -11,6 +11,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BlobError, BlobStore, Workspace};
 
+use journal::{Journal, Record, Stage};
+use write::Tree;
+
+mod journal;
+mod look;
+mod plan;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
 /// One thing to do at one path.
 ///
 /// A directory side means "there is a directory": making one that is there already is done, and removing one removes it
@@ -130,20 +141,32 @@ pub enum ApplyError {
 }
 
 /// Applies edits to one workspace. Two at a time on one workspace is the caller's mistake: hold a lock.
+///
+/// 1. Every path is looked at, without following links, and compared with what the edit expects; what stands there is
+///    kept in the blob store.
+/// 2. The journal says what is about to happen, then the new files are written beside their places.
+/// 3. The journal says that it happens now. Files are exchanged with the new ones; what came out is compared once more,
+///    and if it is not what was expected (a save in that very moment) everything is taken back.
+/// 4. The journal says that it is done, and what came out is removed.
+///
+/// A file with several hard links is replaced under this one name; the others keep the old content. Extended attributes
+/// are not carried over to a replaced file.
 #[derive(Debug)]
 pub struct Applier<'a> {
-    _workspace: &'a Workspace,
-    _journal: PathBuf,
-    _blobs: &'a BlobStore,
+    workspace: &'a Workspace,
+    journal: PathBuf,
+    blobs: &'a BlobStore,
+    hook: Hook<'a>,
 }
 
 impl<'a> Applier<'a> {
     /// `journal_dir` is private to this user and outlives the process.
     pub fn new(workspace: &'a Workspace, journal_dir: &Path, blobs: &'a BlobStore) -> Self {
         Self {
-            _workspace: workspace,
-            _journal: journal_dir.to_owned(),
-            _blobs: blobs,
+            workspace,
+            journal: journal_dir.to_owned(),
+            blobs,
+            hook: Hook::default(),
         }
     }
 
@@ -153,9 +176,52 @@ impl<'a> Applier<'a> {
     /// # Errors
     ///
     /// [`ApplyError`]; the tree is as it was.
-    pub fn apply(&self, _edits: &[Edit], _context: &str) -> Result<Applied, ApplyError> {
-        Err(ApplyError::DiskFull)
+    pub fn apply(&self, edits: &[Edit], context: &str) -> Result<Applied, ApplyError> {
+        let root = self.workspace.root().map_err(ApplyError::Root)?;
+        let steps = plan::plan(&root, edits, self.blobs)?;
+        let applied = plan::applied(&steps);
+        if steps.is_empty() {
+            return Ok(applied);
+        }
+        let tree = Tree::new(root, &self.hook);
+        let mut journal = Journal::begin(
+            &self.journal,
+            &self.hook,
+            Record::new(self.workspace, context, steps, applied.clone()),
+        )?;
+        let staged = tree
+            .stage(&mut journal.record.steps, self.blobs)
+            .and_then(|()| journal.advance(Stage::Committed));
+        if let Err(error) = staged {
+            return Err(back(&tree, journal, error));
+        }
+        if let Err(error) = finish(&tree, &mut journal) {
+            // Should the mark be on disk although its writing failed, it is not true any more.
+            let _better = journal.advance(Stage::Committed);
+            tree.undo(&journal.record.steps)?;
+            return Err(back(&tree, journal, error));
+        }
+        // From here on it is done, whatever happens: what is left is tidied up by the next start.
+        if tree.tidy(&journal.record.steps).is_ok() {
+            let _left = journal.end();
+        }
+        Ok(applied)
     }
+}
+
+/// Ends an apply of which nothing is left in the tree but temporary files. If they cannot be removed now, the journal
+/// stays and the next start tries again.
+fn back(tree: &Tree<'_>, journal: Journal<'_>, error: ApplyError) -> ApplyError {
+    if tree.tidy(&journal.record.steps).is_ok() {
+        let _left = journal.end();
+    }
+    error
+}
+
+/// All steps, those that are done already included, and the mark that nothing is to be taken back any more.
+fn finish(tree: &Tree<'_>, journal: &mut Journal<'_>) -> Result<(), ApplyError> {
+    tree.perform(&journal.record.steps)?;
+    journal.advance(Stage::Done)
 }
 
 /// An apply that was interrupted, and how it ended.
@@ -178,13 +244,69 @@ pub enum RecoveredAs {
     Stuck(String),
 }
 
-/// Brings applies that were interrupted to an end; to be called once before anything is applied.
+/// Brings applies that were interrupted to an end; to be called once before anything is applied. An apply that had
+/// returned already may be told again if its temporary files could not be removed then.
 ///
 /// # Errors
 ///
 /// The journal cannot be read.
-pub fn recover(_journal_dir: &Path, _blobs: &BlobStore) -> Result<Vec<Recovered>, ApplyError> {
-    Ok(Vec::new())
+pub fn recover(journal_dir: &Path) -> Result<Vec<Recovered>, ApplyError> {
+    let hook = Hook::default();
+    recover_with(journal_dir, &hook)
+}
+
+fn recover_with(dir: &Path, hook: &Hook<'_>) -> Result<Vec<Recovered>, ApplyError> {
+    let journals = Journal::all(dir, hook)?;
+    Ok(journals
+        .into_iter()
+        .map(|journal| {
+            let context = journal.record.context.clone();
+            let outcome = recover_one(journal, hook)
+                .unwrap_or_else(|error| RecoveredAs::Stuck(error.to_string()));
+            Recovered { context, outcome }
+        })
+        .collect())
+}
+
+fn recover_one(mut journal: Journal<'_>, hook: &Hook<'_>) -> Result<RecoveredAs, ApplyError> {
+    let workspace = journal.record.workspace()?;
+    let tree = Tree::new(workspace.root().map_err(ApplyError::Root)?, hook);
+    let forward = match journal.record.stage {
+        Stage::Prepared => false,
+        Stage::Committed => {
+            let done = finish(&tree, &mut journal).is_ok();
+            if !done {
+                tree.undo(&journal.record.steps)?;
+            }
+            done
+        }
+        Stage::Done => true,
+    };
+    if !forward {
+        tree.tidy(&journal.record.steps)?;
+        journal.end()?;
+        return Ok(RecoveredAs::RolledBack);
+    }
+    tree.tidy(&journal.record.steps)?;
+    let applied = journal.record.applied.clone();
+    journal.end()?;
+    Ok(RecoveredAs::Finished(applied))
+}
+
+/// Called before each change to a disk. Tests let it fail or end the process.
+#[derive(Default)]
+struct Hook<'a>(Option<Box<dyn Fn() -> io::Result<()> + 'a>>);
+
+impl Hook<'_> {
+    fn call(&self) -> io::Result<()> {
+        self.0.as_ref().map_or(Ok(()), |hook| hook())
+    }
+}
+
+impl std::fmt::Debug for Hook<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hook")
+    }
 }
 
 /// Whether an error says that there is no room left.

@@ -2,9 +2,19 @@
 //!
 //! The report is hostile: it is data that is checked, never a command. Its contents were hashed on the host.
 
-use legwork_model::ChangeSet;
+use legwork_model::{Change, ChangeKind, ChangeSet, EntryKind, Side, TreePath, escape};
 
-use crate::{Blob, BlobStore, Snapshot, Workspace};
+use crate::{Blob, Live, Snapshot, Workspace, blobs::is_binary, sensitive};
+
+use check::Check;
+use merge::{Base, Item, Raw, Upper};
+
+mod check;
+mod merge;
+mod renames;
+
+#[cfg(test)]
+mod tests;
 
 /// One entry of the upper layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,39 +99,78 @@ pub enum ChangeError {
 /// Takes the report entry by entry, in any order.
 #[derive(Debug)]
 pub struct ChangeSetBuilder<'a> {
-    _base: (&'a Snapshot, &'a Workspace),
-    _blobs: BlobStore,
-    _caps: Caps,
+    base: &'a Snapshot,
+    workspace: &'a Workspace,
+    caps: Caps,
+    check: Check<'a>,
+    upper: Upper,
+    entries: usize,
+    total: u64,
 }
 
 impl<'a> ChangeSetBuilder<'a> {
-    /// Starts on the base that the guest was given. The workspace is only looked at: whether something stands at a path
-    /// that the guest never saw.
+    /// Starts on the base that the guest was given. The workspace is only looked at: for the ignore rules around it, and
+    /// whether something stands at a path that the guest never saw.
+    ///
+    /// # Errors
+    ///
+    /// The base cannot be read.
     pub fn new(
         base: &'a Snapshot,
         workspace: &'a Workspace,
-        blobs: &BlobStore,
         caps: Caps,
-    ) -> Self {
-        Self {
-            _base: (base, workspace),
-            _blobs: blobs.clone(),
-            _caps: caps,
-        }
+    ) -> Result<Self, ChangeError> {
+        Ok(Self {
+            base,
+            workspace,
+            caps,
+            check: Check::new(base, workspace)?,
+            upper: Upper::default(),
+            entries: 0,
+            total: 0,
+        })
     }
 
-    /// Whether the content of a file is of use; when it is not (ignored, too large, refused for its name) the entry is
+    /// Whether the content of a file is of use. When it is not (ignored, too large, refused for its name) the entry is
     /// still to be added, without content.
-    pub fn wants(&self, _path: &[u8], _size: u64) -> bool {
-        true
+    pub fn wants(&self, path: &[u8], size: u64) -> bool {
+        let Ok(path) = TreePath::from_bytes(path) else {
+            return false;
+        };
+        size <= self.caps.file && self.check.at(&path, false).is_none()
     }
 
     /// Takes one entry.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Protocol`] for a second entry at one path, [`ChangeError::TooMuch`] over a cap.
-    pub fn add(&mut self, _entry: Reported) -> Result<(), ChangeError> {
+    /// [`ChangeError::Protocol`] for a second entry at one path and for a file whose content is missing or of another
+    /// length, [`ChangeError::TooMuch`] over a cap.
+    pub fn add(&mut self, entry: Reported) -> Result<(), ChangeError> {
+        let path = match TreePath::from_bytes(&entry.path) {
+            Ok(path) => path,
+            Err(error) => {
+                self.count()?;
+                self.upper
+                    .refuse_text(escape(&entry.path), error.to_string());
+                return Ok(());
+            }
+        };
+        let is_dir = matches!(entry.what, ReportedKind::Dir { .. });
+        if let Some(stop) = self.check.at(&path, is_dir) {
+            if !self.upper.has_top(&stop.top) {
+                self.count()?;
+            }
+            self.upper.stop(stop, u64::from(!is_dir));
+            return Ok(());
+        }
+        self.count()?;
+        let item = self.item(&path, entry.what)?;
+        if self.upper.items.insert(path.clone(), item).is_some() {
+            return Err(ChangeError::Protocol(format!(
+                "`{path}` was reported twice"
+            )));
+        }
         Ok(())
     }
 
@@ -130,7 +179,152 @@ impl<'a> ChangeSetBuilder<'a> {
     /// # Errors
     ///
     /// [`ChangeError`]; nothing of the report is used then.
-    pub fn finish(self) -> Result<ChangeSet, ChangeError> {
-        Ok(ChangeSet::default())
+    pub fn finish(mut self) -> Result<ChangeSet, ChangeError> {
+        let base = Base::new(&self.base.manifest);
+        merge::check_parents(base, &self.upper)?;
+        check::refuse_collisions(base, &mut self.upper);
+        check::refuse_repositories(base, &mut self.upper);
+        let mut changes = Vec::new();
+        for raw in merge::changes(base, &self.upper) {
+            match self.allowed(&raw) {
+                Ok(sensitive) => changes.push(self.change(raw, sensitive)?),
+                Err(reason) => self.upper.refuse_text(raw.path.to_string(), reason),
+            }
+        }
+        let mut changes = renames::find(changes);
+        for change in &mut changes {
+            if change.sensitive.is_none() {
+                change.sensitive = sensitive::why(change);
+            }
+        }
+        mark_mass_deletion(&mut changes, self.base.manifest.files());
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(ChangeSet {
+            changes,
+            refused: self.upper.into_refused(),
+        })
+    }
+
+    fn count(&mut self) -> Result<(), ChangeError> {
+        self.entries += 1;
+        if self.entries > self.caps.entries {
+            return Err(ChangeError::TooMuch(format!(
+                "more than {} files and folders",
+                self.caps.entries
+            )));
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, path: &TreePath, what: ReportedKind) -> Result<Item, ChangeError> {
+        Ok(match what {
+            ReportedKind::File { size, .. } if size > self.caps.file => Item::Refused(format!(
+                "it is {size} bytes long, and {} are the most that is carried for one file",
+                self.caps.file
+            )),
+            ReportedKind::File {
+                mode,
+                size,
+                content: Some(blob),
+            } if blob.size == size => {
+                self.total = self.total.saturating_add(size);
+                if self.total > self.caps.total {
+                    return Err(ChangeError::TooMuch(format!(
+                        "more than {} bytes in all",
+                        self.caps.total
+                    )));
+                }
+                Item::File {
+                    blob,
+                    executable: mode & 0o100 != 0,
+                }
+            }
+            ReportedKind::File { size, content, .. } => {
+                return Err(ChangeError::Protocol(match content {
+                    Some(blob) => format!("`{path}` has {} bytes and not {size}", blob.size),
+                    None => format!("the content of `{path}` is missing"),
+                }));
+            }
+            ReportedKind::Dir { opaque, .. } => Item::Dir { opaque },
+            ReportedKind::Symlink { target } => match check::link_problem(path, &target) {
+                // A link of the base that was only touched is no change, whatever it points to.
+                Some(reason) if !self.is_base_link(path, &target) => Item::Refused(reason),
+                _ => Item::Symlink(escape(&target)),
+            },
+            ReportedKind::Whiteout => Item::Whiteout,
+            ReportedKind::Other { what } => Item::Refused(format!(
+                "it is {}, which is never carried",
+                escape(what.as_bytes())
+            )),
+        })
+    }
+
+    fn is_base_link(&self, path: &TreePath, target: &[u8]) -> bool {
+        let entry = self.base.manifest.get(path).map(|entry| &entry.kind);
+        matches!(entry, Some(EntryKind::Symlink { target: known }) if *known == escape(target))
+    }
+
+    /// Whether a change may be shown; with why it is sensitive if the place alone says so.
+    fn allowed(&self, raw: &Raw) -> Result<Option<String>, String> {
+        let Some(out) = self.check.left_out(&raw.path) else {
+            return Ok(None);
+        };
+        let why = out.reason.describe();
+        // A failed look counts as something that is there.
+        match self.workspace.live(&raw.path, 0) {
+            Ok(Live::Absent) => Ok(Some("was left out of the snapshot".to_owned())),
+            _ => Err(format!(
+                "it was left out of the snapshot because {why}, and something stands there that the task never saw"
+            )),
+        }
+    }
+
+    fn change(&self, raw: Raw, sensitive: Option<String>) -> Result<Change, ChangeError> {
+        let Raw {
+            path,
+            before,
+            after,
+            after_binary,
+        } = raw;
+        let kind = match (&before, &after) {
+            (None, _) => ChangeKind::Create,
+            (_, None) => ChangeKind::Delete,
+            (Some(Side::File { digest: a, .. }), Some(Side::File { digest: b, .. })) if a == b => {
+                ChangeKind::Mode
+            }
+            (Some(a), Some(b)) if std::mem::discriminant(a) == std::mem::discriminant(b) => {
+                ChangeKind::Modify
+            }
+            _ => ChangeKind::Retype,
+        };
+        let before_binary = match (&before, self.base.manifest.get(&path)) {
+            (Some(Side::File { size, .. }), Some(_)) if *size > self.caps.file => true,
+            (Some(Side::File { .. }), Some(entry)) => is_binary(&self.base.read(entry)?),
+            _ => false,
+        };
+        Ok(Change {
+            path,
+            kind,
+            before,
+            after,
+            binary: before_binary || after_binary,
+            sensitive,
+        })
+    }
+}
+
+/// A task that deletes a good part of the workspace may be right, but not by the way.
+fn mark_mass_deletion(changes: &mut [Change], files: usize) {
+    let deleted = |change: &&Change| change.kind == ChangeKind::Delete;
+    let count = changes.iter().filter(deleted).count();
+    if count < 10 || count * 5 <= files {
+        return;
+    }
+    for change in changes
+        .iter_mut()
+        .filter(|change| change.kind == ChangeKind::Delete)
+    {
+        let why = || format!("it is one of {count} deletions among {files} files");
+        change.sensitive.get_or_insert_with(why);
     }
 }

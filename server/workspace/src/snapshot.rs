@@ -6,10 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use legwork_model::{Digest, Entry, EntryKind, Manifest, TreePath};
+use legwork_erofs::{BLOCK_SIZE, WriteError};
+use legwork_model::{Digest, Entry, EntryKind, Manifest, TreePath, escape};
+use rustix::{fs::statvfs, io::Errno};
 use serde::{Deserialize, Serialize};
 
-use crate::Workspace;
+use crate::{Workspace, apply::is_full, rules::Include};
+
+mod walk;
+mod write;
+
+#[cfg(test)]
+mod tests;
 
 /// What goes into a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,13 +122,69 @@ pub enum SnapshotError {
 pub fn capture(
     workspace: &Workspace,
     image: &Path,
-    _options: &CaptureOptions,
-    _progress: &mut dyn FnMut(u64, u64),
+    options: &CaptureOptions,
+    progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Snapshot, CaptureError> {
-    Err(CaptureError::Write {
-        path: image.display().to_string(),
-        source: io::Error::other(workspace.path().display().to_string()),
+    let include = Include::new(&options.include)
+        .map_err(|(pattern, reason)| CaptureError::Include { pattern, reason })?;
+    let root_error = |source| CaptureError::Root {
+        path: escape(workspace.path().as_os_str().as_encoded_bytes()),
+        source,
+    };
+    let root = workspace.root().map_err(root_error)?;
+    let walk = walk::walk(workspace, &root, &include, options.max_file).map_err(root_error)?;
+    let needed = needed(&walk, options);
+    let dir = image.parent().unwrap_or(Path::new("."));
+    let failed = |source: io::Error| match is_full(&source) {
+        true => CaptureError::DiskFull {
+            dir: dir.display().to_string(),
+            needed,
+        },
+        false => CaptureError::Write {
+            path: image.display().to_string(),
+            source,
+        },
+    };
+    let disk = statvfs(dir).map_err(|error| failed(error.into()))?;
+    if disk.f_bavail.saturating_mul(disk.f_frsize) < needed {
+        return Err(failed(Errno::NOSPC.into()));
+    }
+    // Only its owner may read it, and it has no name that anybody knows before it is whole.
+    let temp = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    let (manifest, bytes) = write::write(&root, temp.as_file(), walk, options, progress).map_err(
+        |error| match error {
+            WriteError::Write(source) => failed(source),
+            other => failed(io::Error::other(other)),
+        },
+    )?;
+    temp.as_file().sync_data().map_err(failed)?;
+    temp.persist(image).map_err(|error| failed(error.error))?;
+    Ok(Snapshot {
+        image: image.to_owned(),
+        manifest,
+        bytes,
     })
+}
+
+/// An upper bound for the size of the image in bytes.
+fn needed(walk: &walk::Walk, options: &CaptureOptions) -> u64 {
+    let blocks = |size: u64| size.div_ceil(BLOCK_SIZE).saturating_mul(BLOCK_SIZE);
+    let metadata = |name: usize| 2 * (128 + name as u64);
+    let found = walk.found.iter().map(|found| {
+        let (content, more) = match &found.kind {
+            walk::Kind::File { size } => (blocks(*size), 0),
+            walk::Kind::Symlink { target } => (0, target.len()),
+            walk::Kind::Dir => (0, 0),
+        };
+        content.saturating_add(metadata(found.path.name().len() + more))
+    });
+    let buffers = options
+        .buffers
+        .iter()
+        .map(|(path, bytes)| blocks(bytes.len() as u64) + metadata(path.as_bytes().len()));
+    found
+        .chain(buffers)
+        .fold(16 * BLOCK_SIZE, u64::saturating_add)
 }
 
 impl Snapshot {

@@ -65,8 +65,7 @@ pub(crate) fn mount_kernel_file_systems() -> anyhow::Result<()> {
             Err(error) => return Err(error).with_context(|| format!("cannot make {link:?}")),
         }
     }
-    // The network stack's own loopback stays down: a sandbox without egress has no use for it, and programs that only
-    // probe for a network see at once that there is none.
+    crate::loopback::up().context("cannot bring the loopback up")?;
     rustix::system::sethostname(b"legwork").context("cannot set the host name")
 }
 

@@ -125,7 +125,7 @@ fn start(request: &Exec, group: &Cgroup, reaper: &Reaper) -> Result<Child, Strin
     let started = group
         .within(|| command.spawn())
         .map_err(|error| format!("no control group: {error}"))?;
-    let mut child = started.map_err(|error| explain(&text(program), &error))?;
+    let mut child = started.map_err(|error| explain(&text(program), directory, &error))?;
     let pid = i32::try_from(child.id())
         .ok()
         .and_then(Pid::from_raw)
@@ -141,9 +141,9 @@ fn start(request: &Exec, group: &Cgroup, reaper: &Reaper) -> Result<Child, Strin
 }
 
 /// The system says "no such file" for a missing interpreter too.
-fn explain(program: &OsString, error: &io::Error) -> String {
+fn explain(program: &OsString, directory: &Path, error: &io::Error) -> String {
     let shown = program.display();
-    let exists = program.as_bytes().contains(&b'/') && Path::new(program).exists();
+    let exists = program.as_bytes().contains(&b'/') && directory.join(program).exists();
     match error.kind() {
         io::ErrorKind::NotFound if exists => {
             format!("{shown} is there, but not the interpreter or loader it asks for")

@@ -12,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 
 /// The lock, held.
 #[derive(Debug)]
-pub struct Instance {
+pub(crate) struct Instance {
     /// The kernel lets go of it with the process, however that ends.
     _lock: File,
     socket: PathBuf,
@@ -28,7 +28,9 @@ pub enum InstanceError {
         pid: Option<u32>,
     },
     /// The lock cannot be taken at all.
-    #[error("cannot lock {path}: {source}; the runtime directory must be on a file system that has locks")]
+    #[error(
+        "cannot lock {path}: {source}; the runtime directory must be on a file system that has locks"
+    )]
     Lock {
         /// The lock's file.
         path: PathBuf,
@@ -47,9 +49,12 @@ impl Instance {
     /// # Errors
     ///
     /// [`InstanceError::AlreadyRunning`] at once when somebody else has it.
-    pub fn take(places: &Places) -> Result<Self, InstanceError> {
+    pub(crate) fn take(places: &Places) -> Result<Self, InstanceError> {
         let path = places.lock();
-        let failed = |source| InstanceError::Lock { path: path.clone(), source };
+        let failed = |source| InstanceError::Lock {
+            path: path.clone(),
+            source,
+        };
         let mut file = File::options()
             .read(true)
             .write(true)
@@ -63,7 +68,10 @@ impl Instance {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 let mut text = String::new();
-                let pid = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+                let pid = file
+                    .read_to_string(&mut text)
+                    .ok()
+                    .and_then(|_| text.trim().parse().ok());
                 return Err(InstanceError::AlreadyRunning { pid });
             }
             Err(error) => return Err(failed(error.into())),
@@ -75,11 +83,17 @@ impl Instance {
         let socket = places.socket();
         match std::fs::remove_file(&socket) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(InstanceError::Lock { path: socket, source });
+                return Err(InstanceError::Lock {
+                    path: socket,
+                    source,
+                });
             }
             _ => {}
         }
-        Ok(Self { _lock: file, socket })
+        Ok(Self {
+            _lock: file,
+            socket,
+        })
     }
 }
 
@@ -101,7 +115,11 @@ mod tests {
     #[test]
     fn only_one_of_many_gets_the_lock_and_it_is_free_afterwards() {
         let dir = tempfile::tempdir().unwrap();
-        let places = Places { state: dir.path().into(), runtime: dir.path().into(), cache: dir.path().into() };
+        let places = Places {
+            state: dir.path().into(),
+            runtime: dir.path().into(),
+            cache: dir.path().into(),
+        };
         std::fs::write(places.socket(), "left behind").unwrap();
         let start = std::sync::Barrier::new(8);
         let takers = std::thread::scope(|scope| {
@@ -113,7 +131,10 @@ mod tests {
                     })
                 })
                 .collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect::<Vec<_>>()
         });
         assert_eq!(takers.iter().filter(|taken| taken.is_ok()).count(), 1);
         assert!(!places.socket().exists());

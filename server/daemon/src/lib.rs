@@ -1,15 +1,56 @@
 //! The daemon: one per user. It owns the queue, the tasks, their events and the review, and is the only one that
 //! writes to a workspace, and only on a decision.
+//!
+//! | room | what |
+//! | --- | --- |
+//! | `api` | the HTTP surface on the socket |
+//! | `supervisor`, `queue` | what runs, and what runs next |
+//! | `job`, `output` | one attempt at a task |
+//! | `review` | decisions: what they write, what is left |
+//! | `store` | what survives |
+//! | `instance`, `start`, `retention`, `log` | one daemon at a time, and what the last one left |
 
 #![forbid(unsafe_code)]
 
+mod api;
+mod clock;
+mod doctor;
 mod instance;
+mod job;
+mod log;
+mod output;
+mod queue;
+mod retention;
+mod review;
 mod settings;
+mod start;
+mod store;
+mod supervisor;
 
-use legwork_wire::{Host, Places, PlacesError};
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
+use legwork_wire::PlacesError;
+use legwork_workspace::{BlobError, BlobStore};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::{mpsc, oneshot, watch},
+};
+
+pub use doctor::doctor;
 pub use instance::InstanceError;
 pub use settings::{Settings, SettingsError};
+pub use store::StoreError;
+
+use crate::{
+    api::{Api, Guarded},
+    job::Room,
+    review::Reviewer,
+    store::Store,
+    supervisor::{Message, Supervisor},
+};
+
+/// How long open requests may take once everything else has ended.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Why a daemon did not start, or ended badly.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +61,25 @@ pub enum RunError {
     /// Another daemon is there, or nobody can tell.
     #[error(transparent)]
     Instance(#[from] InstanceError),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Contents cannot be kept.
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+    /// The socket cannot be made.
+    #[error(
+        "cannot listen at {path}: {source}; set LEGWORK_RUNTIME to a short path of a directory of your own"
+    )]
+    Listen {
+        /// Where it was to be.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something that every process may do was not possible.
+    #[error("the daemon cannot be set up: {0}; check the limits of this account")]
+    System(#[from] io::Error),
 }
 
 /// Runs the daemon in this process until it is stopped or has been idle for long enough. It brings its own runtime:
@@ -31,11 +91,98 @@ pub enum RunError {
 pub fn run(settings: Settings) -> Result<(), RunError> {
     settings.places.prepare()?;
     let _instance = instance::Instance::take(&settings.places)?;
+    log::start(&settings.places.state);
+    // No directory of the user's is kept busy, and no dump of this process is written into one.
+    std::env::set_current_dir("/")?;
+    let none = rustix::process::Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Core, none).map_err(io::Error::from)?;
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        pid = std::process::id(),
+        "starting"
+    );
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let ended = runtime.block_on(serve(&settings));
+    runtime.shutdown_timeout(FAREWELL);
+    match &ended {
+        Ok(()) => tracing::info!("ended"),
+        Err(error) => tracing::error!(%error, "ended"),
+    }
+    ended
+}
+
+async fn serve(settings: &Settings) -> Result<(), RunError> {
+    let state = settings.places.state.clone();
+    let (store, notice) = Store::open(&state)?;
+    if let Some(notice) = notice {
+        tracing::error!("{notice}");
+    }
+    let blobs = BlobStore::open(state.join("blobs"))?;
+    let reviewer = Arc::new(Reviewer::new(store.clone(), &state, blobs.clone()));
+    let room = Arc::new(Room {
+        store: store.clone(),
+        state: state.clone(),
+        blobs,
+        cache: settings.places.cache.clone(),
+    });
+    let waiting = start::recover(settings, &room, &reviewer)?;
+
+    let (clients, connected) = watch::channel(0);
+    let (end, ending) = watch::channel(false);
+    let (messages, inbox) = mpsc::channel(64);
+    let path = settings.places.socket();
+    let socket =
+        Guarded::bind(&path, clients).map_err(|source| RunError::Listen { path, source })?;
+    let router = api::router(Api {
+        store,
+        supervisor: messages.clone(),
+        reviewer,
+        state,
+        started: clock::now(),
+        concurrency: settings.concurrency.get(),
+        ending: ending.clone(),
+    });
+    tokio::spawn(obey_signals(messages)?);
+    let mut told = ending;
+    let farewell = async move { drop(told.wait_for(|ending| *ending).await) };
+    let server = tokio::spawn(
+        axum::serve(socket, router)
+            .with_graceful_shutdown(farewell)
+            .into_future(),
+    );
+
+    let supervisor = Supervisor::new(room, settings.concurrency.get(), settings.memory, waiting);
+    supervisor.run(inbox, connected, settings.idle_exit).await;
+    end.send_replace(true);
+    match tokio::time::timeout(FAREWELL, server).await {
+        Ok(Ok(Ok(()))) => {}
+        Ok(Ok(Err(error))) => return Err(error.into()),
+        Ok(Err(error)) => tracing::error!(%error, "the server was lost"),
+        Err(_) => tracing::warn!("a request was still open and was cut off"),
+    }
     Ok(())
 }
 
-/// Looks at this host, and says what tasks will run on here. It needs no daemon.
-pub async fn doctor(places: &Places) -> Host {
-    let _ = places;
-    Host { verdict: String::new(), able: false, checks: Vec::new() }
+/// Asked to end from outside, running tasks fail as interrupted. A terminal that is closed is no reason to end.
+fn obey_signals(messages: mpsc::Sender<Message>) -> io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => tracing::info!("asked to end by SIGTERM"),
+                _ = interrupt.recv() => tracing::info!("asked to end by SIGINT"),
+                _ = hang_up.recv() => continue,
+            }
+            let (reply, _nobody) = oneshot::channel();
+            drop(messages.send(Message::Stop { force: true, reply }).await);
+        }
+    })
 }

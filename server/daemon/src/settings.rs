@@ -80,12 +80,14 @@ impl Settings {
 
 /// One task for each processor, and no more than half of the memory at 1 GiB each.
 fn fitting_concurrency(processors: u32, total_memory: u64) -> NonZeroU32 {
-    let by_memory = u32::try_from(total_memory / 2 / ByteSize::gib(1).as_bytes()).unwrap_or(u32::MAX);
+    let by_memory =
+        u32::try_from(total_memory / 2 / ByteSize::gib(1).as_bytes()).unwrap_or(u32::MAX);
     NonZeroU32::new(processors.min(by_memory)).unwrap_or(NonZeroU32::MIN)
 }
 
 fn processors() -> u32 {
-    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
+    std::thread::available_parallelism()
+        .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
 
 fn total_memory() -> u64 {

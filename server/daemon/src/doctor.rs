@@ -1,0 +1,35 @@
+//! What this host can do, told in one line and a list.
+
+use legwork_host::Installation;
+use legwork_wire::{Host, Places};
+
+/// Looks at this host, and says what tasks will run on here. It needs no daemon.
+pub async fn doctor(places: &Places) -> Host {
+    let installation = match Installation::locate(places.cache.clone()) {
+        Ok(installation) => installation,
+        Err(error) => {
+            let text = format!("{error}; {}", error.hint());
+            return Host {
+                verdict: "tasks cannot run here: the installation is not whole".to_owned(),
+                able: false,
+                checks: vec![("installation".to_owned(), false, text)],
+            };
+        }
+    };
+    let report = legwork_host::probe(&installation).await;
+    let mut checks = report.checks();
+    checks.push(match places.prepare() {
+        Ok(()) => (
+            "directories".to_owned(),
+            true,
+            format!("state is kept in {}", places.state.display()),
+        ),
+        Err(error) => ("directories".to_owned(), false, error.to_string()),
+    });
+    let able = report.able() && checks.last().is_some_and(|(_, well, _)| *well);
+    Host {
+        verdict: report.verdict(),
+        able,
+        checks,
+    }
+}

@@ -1,0 +1,262 @@
+//! One attempt at a task: capture, boot, run, collect. It owns its sandbox and its directory, and whatever happens it
+//! ends in a value that can be stored.
+//!
+//! | phase | file | takes → gives |
+//! | --- | --- | --- |
+//! | prepare | `prepare.rs` | the spec → a snapshot and a running sandbox |
+//! | run | `run.rs` | the command → how it ended; its output is stored on the way |
+//! | collect | `collect.rs` | what the guest changed → files to review |
+
+mod collect;
+mod ending;
+mod prepare;
+mod run;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use legwork_host::{Running, Sandbox};
+use legwork_model::{
+    EventBody, Failure, FailureKind, Manifest, Outcome, Phase, Refused, Report, Task, TaskId,
+    Transition,
+};
+use legwork_workspace::{BlobStore, Snapshot};
+use tokio::sync::watch;
+
+use crate::{
+    clock,
+    store::{FileRow, Finish, Store, StoreError},
+};
+
+/// What jobs work with.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub(crate) store: Store,
+    pub(crate) state: PathBuf,
+    pub(crate) blobs: BlobStore,
+    /// Where images are kept.
+    pub(crate) cache: PathBuf,
+}
+
+/// Why a job is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StopReason {
+    /// The user wants it.
+    Cancelled,
+    /// The daemon is ending.
+    Interrupted,
+}
+
+/// Why a phase did not get to its end.
+#[derive(Debug)]
+enum Break {
+    Failed(Failure),
+    Stopped(StopReason),
+}
+
+impl From<Failure> for Break {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<StoreError> for Break {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// What is known of the attempt so far; it is kept even if a phase breaks off.
+#[derive(Debug, Default)]
+struct Findings {
+    report: Report,
+    notices: Vec<String>,
+    refused: Vec<Refused>,
+}
+
+/// Runs a queued task once.
+pub(crate) async fn attempt(
+    room: Arc<Room>,
+    task: TaskId,
+    stop: watch::Receiver<Option<StopReason>>,
+) -> Finish {
+    let mut findings = Findings::default();
+    let job = Job {
+        room,
+        id: task,
+        stop,
+    };
+    let (outcome, files) = match job.phases(&mut findings).await {
+        Ok(ended) => ended,
+        Err(Break::Failed(failure)) => (Outcome::Failed(failure), Vec::new()),
+        Err(Break::Stopped(StopReason::Cancelled)) => (Outcome::Cancelled, Vec::new()),
+        Err(Break::Stopped(StopReason::Interrupted)) => {
+            (Outcome::Failed(interrupted()), Vec::new())
+        }
+    };
+    let Findings {
+        report,
+        notices,
+        refused,
+    } = findings;
+    Finish {
+        outcome,
+        report,
+        files,
+        refused,
+        notices,
+    }
+}
+
+/// How a task is told that the daemon went away under it.
+pub(crate) fn interrupted() -> Failure {
+    Failure::new(
+        FailureKind::Interrupted,
+        "the daemon ended while the task ran",
+        "run it again with `legwork retry`; your files were not touched",
+    )
+}
+
+/// One attempt.
+#[derive(Debug)]
+struct Job {
+    room: Arc<Room>,
+    id: TaskId,
+    stop: watch::Receiver<Option<StopReason>>,
+}
+
+impl Job {
+    async fn phases(&self, findings: &mut Findings) -> Result<(Outcome, Vec<FileRow>), Break> {
+        let task = self.task().await?;
+        findings.report.timings.queued = u64::try_from(clock::now() - task.created).unwrap_or(0);
+        self.to(Transition::Start).await?;
+        let prepared = self.prepare(&task, findings).await?;
+        self.to(Transition::Boot).await?;
+        let sandbox = prepared.sandbox;
+        let ended = self
+            .in_sandbox(&task, &sandbox, &prepared.snapshot, findings)
+            .await;
+        // Also when it broke off: nothing of it may be left when the result is told.
+        sandbox.stop().await;
+        ended
+    }
+
+    async fn in_sandbox(
+        &self,
+        task: &Task,
+        sandbox: &Sandbox<Running>,
+        snapshot: &Arc<Snapshot>,
+        findings: &mut Findings,
+    ) -> Result<(Outcome, Vec<FileRow>), Break> {
+        let outcome = self.run(task, sandbox, findings).await?;
+        let clock = Instant::now();
+        self.to(Transition::End).await?;
+        let files = self.collect(task, sandbox, snapshot, findings).await?;
+        findings.report.timings.collect = millis(clock);
+        Ok((outcome, files))
+    }
+
+    async fn task(&self) -> Result<Task, StoreError> {
+        let id = self.id.clone();
+        self.room.store.call(move |db| db.task(&id)).await
+    }
+
+    async fn to(&self, transition: Transition) -> Result<(), StoreError> {
+        let id = self.id.clone();
+        self.room
+            .store
+            .call(move |db| db.transition(&id, transition, clock::now()))
+            .await
+            .map(drop)
+    }
+
+    /// Tells what goes on. That it cannot be stored is no reason to stop.
+    async fn tell(&self, phase: Phase, detail: impl Into<String>) {
+        self.append(vec![EventBody::Phase {
+            phase,
+            detail: detail.into(),
+        }])
+        .await;
+    }
+
+    async fn append(&self, bodies: Vec<EventBody>) {
+        let id = self.id.clone();
+        if let Err(error) = self
+            .room
+            .store
+            .call(move |db| db.append(&id, clock::now(), &bodies))
+            .await
+        {
+            tracing::warn!(task = %self.id, %error, "events were not stored");
+        }
+    }
+
+    /// Does `work` unless it is to stop; then `work` is dropped where it is.
+    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T, Break> {
+        let mut stop = self.stop.clone();
+        tokio::select! {
+            biased;
+            reason = stop.wait_for(Option::is_some) => {
+                // The supervisor holds the other end for as long as the job lives.
+                Err(Break::Stopped(reason.ok().and_then(|reason| *reason).unwrap_or(StopReason::Interrupted)))
+            }
+            value = work => Ok(value),
+        }
+    }
+
+    /// Where the files of this task are.
+    fn dir(&self) -> PathBuf {
+        dir_of(&self.room.state, &self.id)
+    }
+}
+
+impl Room {
+    /// Removes what a job leaves when its sandbox is gone, even if it could not do so itself.
+    pub(crate) async fn tidy(&self, task: &TaskId) {
+        let vm = dir_of(&self.state, task).join("vm");
+        let removed = tokio::task::spawn_blocking(move || remove_dir(&vm)).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(%task, %error, "the directory of a sandbox could not be removed");
+        }
+    }
+}
+
+/// Where the files of a task are.
+pub(crate) fn dir_of(state: &Path, task: &TaskId) -> PathBuf {
+    state.join("tasks").join(task.as_str())
+}
+
+/// Where the description of a task's snapshot is.
+pub(crate) fn manifest_of(state: &Path, task: &TaskId) -> PathBuf {
+    dir_of(state, task).join("manifest.json")
+}
+
+/// What a task's guest saw; `None` if there was no snapshot.
+pub(crate) fn read_manifest(
+    path: &Path,
+) -> Result<Option<Manifest>, legwork_workspace::SnapshotError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    Snapshot::load(path).map(|snapshot| Some(snapshot.manifest))
+}
+
+/// Removes a directory that may be gone already.
+pub(crate) fn remove_dir(dir: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn millis(since: Instant) -> u64 {
+    whole_millis(since.elapsed())
+}
+
+fn whole_millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

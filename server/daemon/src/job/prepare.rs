@@ -1,0 +1,202 @@
+//! From the spec to a running sandbox on a snapshot of the workspace.
+
+use std::{
+    os::unix::fs::DirBuilderExt as _,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use legwork_host::{Created, HostError, Installation, Progress, Running, Sandbox};
+use legwork_model::{Failure, FailureKind, LeftOut, Manifest, Phase, Reason, Task};
+use legwork_spec::{ByteSize, EgressPolicy, SandboxSpec, WorkspaceDisk};
+use legwork_workspace::{CaptureOptions, Snapshot, Workspace, capture};
+
+use super::{Break, Findings, Job, ending, millis, whole_millis};
+
+/// What the command runs in and on.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) sandbox: Sandbox<Running>,
+}
+
+impl Job {
+    pub(super) async fn prepare(
+        &self,
+        task: &Task,
+        findings: &mut Findings,
+    ) -> Result<Prepared, Break> {
+        let started = Instant::now();
+        self.tell(
+            Phase::Capture,
+            format!("capturing {}", task.spec.workspace.display()),
+        )
+        .await;
+        let snapshot = self.capture(task).await?;
+        findings.report.timings.capture = millis(started);
+        findings.report.files = u64::try_from(snapshot.manifest.files()).unwrap_or(u64::MAX);
+        findings.report.bytes = snapshot.bytes;
+        findings.notices.extend(left_out(&snapshot.manifest));
+        let spec = SandboxSpec::new(
+            task.spec.isolation,
+            task.spec.driver,
+            WorkspaceDisk {
+                image: snapshot.image.clone(),
+                mount: task.spec.workspace.clone(),
+            },
+            task.spec.limits.clone(),
+            EgressPolicy::Deny,
+            task.spec.environment.clone(),
+        )
+        .map_err(|error| {
+            Failure::new(
+                FailureKind::Host,
+                error.to_string(),
+                "change it and run the task again",
+            )
+        })?;
+        let created = self.create(spec).await?;
+        self.tell(Phase::Boot, "starting the virtual machine").await;
+        let started = self.unless_stopped(created.start()).await?;
+        let sandbox = started.map_err(|error| ending::failure(&error))?;
+        findings.report.driver = Some(sandbox.driver());
+        findings.report.emulated = sandbox.emulated();
+        let timings = sandbox.timings();
+        findings.report.timings.image = whole_millis(timings.image);
+        findings.report.timings.boot = whole_millis(timings.boot);
+        findings.report.timings.mount = whole_millis(timings.mount);
+        if sandbox.emulated() {
+            findings.notices.push(
+                "emulated: the virtual machine ran in software, which is slower and no hardware boundary".to_owned(),
+            );
+        }
+        Ok(Prepared {
+            snapshot: Arc::new(snapshot),
+            sandbox,
+        })
+    }
+
+    /// It is not dropped when the task is to stop, since its thread would go on: it is waited for.
+    async fn capture(&self, task: &Task) -> Result<Snapshot, Break> {
+        let (room, id, dir, spec) = (
+            Arc::clone(&self.room),
+            self.id.clone(),
+            self.dir(),
+            task.spec.clone(),
+        );
+        let captured = tokio::task::spawn_blocking(move || {
+            let failed =
+                |message: String, hint: &str| Failure::new(FailureKind::Capture, message, hint);
+            let workspace =
+                Workspace::open(&spec.workspace).map_err(|error| failed(error.to_string(), ""))?;
+            make_private(&dir).map_err(|error| {
+                failed(
+                    format!("cannot make {}: {error}", dir.display()),
+                    "check the state directory and its free space",
+                )
+            })?;
+            room.store
+                .with(|db| db.set_identity(&id, workspace.identity()))?;
+            let buffers = room.store.with(|db| db.buffers(&id))?;
+            let options = CaptureOptions {
+                include: spec.include,
+                buffers: buffers
+                    .into_iter()
+                    .map(|(path, text)| (path, text.into_bytes()))
+                    .collect(),
+                ..CaptureOptions::default()
+            };
+            let snapshot = capture(
+                &workspace,
+                &dir.join("base.erofs"),
+                &options,
+                &mut |_, _| {},
+            )
+            .map_err(|error| failed(error.to_string(), ""))?;
+            snapshot
+                .save(&dir.join("manifest.json"))
+                .map_err(|error| failed(error.to_string(), ""))?;
+            Ok::<_, Failure>(snapshot)
+        })
+        .await;
+        let snapshot =
+            captured.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+        // Perhaps it is to stop since.
+        self.unless_stopped(async {}).await?;
+        Ok(snapshot)
+    }
+
+    /// As with the capture: its thread cannot be stopped, so it is waited for.
+    async fn create(&self, spec: SandboxSpec) -> Result<Sandbox<Created>, Break> {
+        let dir = self.dir().join("vm");
+        make_private(&dir).map_err(|error| {
+            Failure::new(
+                FailureKind::Host,
+                format!("cannot make {}: {error}", dir.display()),
+                "check the state directory and its free space",
+            )
+        })?;
+        let failed = |error: HostError| ending::failure(&error);
+        let installation = Installation::locate(self.room.cache.clone()).map_err(failed)?;
+        let host = legwork_host::probe(&installation).await;
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        // The listener stays for as long as the work does.
+        let progress = move |progress: Progress| tell.send(progress).unwrap_or_default();
+        let create = Sandbox::create(spec, &installation, &host, dir, progress);
+        let retell = async {
+            let mut last = None;
+            // The sender goes away with the work. Progress comes thick and fast, and each one told is stored.
+            while let Some(Progress { done, total }) = told.recv().await {
+                if last.is_none_or(|last: Instant| last.elapsed() >= Duration::from_secs(1)) {
+                    last = Some(Instant::now());
+                    let (done, total) = (ByteSize::bytes(done), ByteSize::bytes(total));
+                    let detail = format!("copying this machine's tools, once: {done} of {total}");
+                    self.tell(Phase::Image, detail).await;
+                }
+            }
+        };
+        let (created, ()) = futures::join!(create, retell);
+        let created = created.map_err(failed)?;
+        self.unless_stopped(async {}).await?;
+        Ok(created)
+    }
+}
+
+fn make_private(dir: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+}
+
+/// What the user should know of what the guest did not see. Ignored files and the like are as expected.
+fn left_out(manifest: &Manifest) -> Vec<String> {
+    let because = |reason: Reason| -> Vec<&LeftOut> {
+        manifest
+            .left_out
+            .iter()
+            .filter(|out| out.reason == reason)
+            .collect()
+    };
+    let mut notices = Vec::new();
+    for reason in [
+        Reason::Secret,
+        Reason::Unreadable,
+        Reason::TooLarge,
+        Reason::Vanished,
+    ] {
+        let out = because(reason);
+        let Some(first) = out.first() else { continue };
+        let more = match out.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        notices.push(format!(
+            "`{}`{more} stayed outside the sandbox because {}",
+            first.path,
+            reason.describe()
+        ));
+    }
+    notices
+}

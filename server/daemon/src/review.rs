@@ -1,0 +1,333 @@
+//! Decisions on the changes of a task: what is shown, what a decision writes, what an undo takes back. It blocks; one
+//! decision at a time.
+//!
+//! | step | file |
+//! | --- | --- |
+//! | the bytes of all sides, and what stands in the workspace now | `sides.rs` |
+//! | which hunks a decision is about | `choice.rs` |
+//! | what a client draws | `view.rs` |
+//! | undo, and what a dead daemon left undecided | `settle.rs` |
+//!
+//! An accept is stored as intended before the first byte is written and as done after the last, so that a daemon that
+//! ends anywhere in between leaves something that can be told apart and finished.
+
+mod choice;
+mod failure;
+mod settle;
+mod sides;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use legwork_model::{ChangeKind, Task, TaskId};
+use legwork_review::{AcceptError, unified_diff};
+use legwork_wire::{Decide, Decided, Review, Skipped};
+use legwork_workspace::{Applied, Applier, BlobStore, Edit, Workspace};
+
+pub(crate) use failure::ReviewError;
+pub(crate) use sides::propose;
+
+use crate::{
+    clock,
+    store::{Decision, DecisionKind, FileRow, Store},
+};
+use choice::{Choice, Chosen};
+use sides::{Bytes, Standing};
+
+/// Takes decisions.
+#[derive(Debug)]
+pub(crate) struct Reviewer {
+    store: Store,
+    journal: PathBuf,
+    blobs: BlobStore,
+    /// Held while files are written and while what is to be written is worked out.
+    deciding: Mutex<()>,
+}
+
+/// A task under review.
+#[derive(Debug)]
+struct Case {
+    task: Task,
+    rows: Vec<FileRow>,
+}
+
+/// What an accept comes to.
+#[derive(Debug, Default)]
+struct Plan {
+    edits: Vec<Edit>,
+    picks: Vec<Chosen>,
+    moved: Vec<FileRow>,
+    skipped: Vec<Skipped>,
+    /// Whether something was left out because the user's file is another by now.
+    collided: bool,
+}
+
+impl Reviewer {
+    /// `state` is the daemon's directory.
+    pub(crate) fn new(store: Store, state: &std::path::Path, blobs: BlobStore) -> Self {
+        Self {
+            store,
+            journal: state.join("journal"),
+            blobs,
+            deciding: Mutex::new(()),
+        }
+    }
+
+    /// All changes of a task as they stand now.
+    pub(crate) fn show(&self, name: &str) -> Result<Review, ReviewError> {
+        let case = self.case(name)?;
+        let workspace = self.workspace(&case.task.id, &case.task);
+        let files = case.rows.iter().map(|row| {
+            let bytes = Bytes::load(&self.blobs, row)?;
+            // Without the workspace the changes can still be read.
+            let standing = workspace.as_ref().map_or_else(
+                |_| Standing::foreign(),
+                |workspace| Standing::read(workspace, row),
+            );
+            view::file(row, &bytes, &standing)
+        });
+        Ok(Review {
+            task: case.task.id.clone(),
+            digest: digest(&case.rows),
+            files: files.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// All that a task changed, as a unified diff.
+    pub(crate) fn diff(&self, name: &str) -> Result<Vec<u8>, ReviewError> {
+        let case = self.case(name)?;
+        let mut diff = Vec::new();
+        for row in &case.rows {
+            let bytes = Bytes::load(&self.blobs, row)?;
+            let from = match &row.change.kind {
+                ChangeKind::Rename { from } => Some(from),
+                _ => None,
+            };
+            diff.extend(unified_diff(
+                row.path(),
+                from,
+                bytes.before(),
+                bytes.after(),
+                3,
+            ));
+        }
+        Ok(diff)
+    }
+
+    /// Takes changes into the workspace: all of the decision, or nothing.
+    pub(crate) fn accept(&self, name: &str, decide: &Decide) -> Result<Decided, ReviewError> {
+        let _deciding = self.lock();
+        let case = self.case(name)?;
+        check_digest(&case, decide)?;
+        let choice = Choice::of(&case.rows, decide, DecisionKind::Accept)?;
+        let workspace = self.workspace(&case.task.id, &case.task)?;
+        let plan = self.plan(&case, choice, &workspace)?;
+        if plan.picks.is_empty() {
+            return Err(ReviewError::nothing(plan.skipped, plan.collided));
+        }
+        let mut decision = Decision {
+            token: TaskId::random().to_string(),
+            kind: DecisionKind::Accept,
+            picks: plan
+                .picks
+                .into_iter()
+                .map(|chosen| (chosen.path, chosen.ids))
+                .collect(),
+            moved: plan
+                .moved
+                .iter()
+                .map(|row| (row.path().clone(), row.review.clone()))
+                .collect(),
+            edits: plan.edits,
+            undo: Vec::new(),
+        };
+        let id = &case.task.id;
+        let applied = if decision.edits.is_empty() {
+            Applied::default()
+        } else {
+            self.store
+                .with(|db| db.intend(id, &decision, clock::now()))?;
+            self.write(
+                &workspace,
+                &decision.edits,
+                &decision.token,
+                &decision.token,
+            )?
+        };
+        decision.undo = applied.undo;
+        let pending = self
+            .store
+            .with(|db| db.decide(id, &decision, &plan.moved, clock::now()))?;
+        Ok(Decided {
+            hunks: count(&decision),
+            written: applied.written,
+            skipped: plan.skipped,
+            pending,
+        })
+    }
+
+    /// Turns changes down. No file is touched.
+    pub(crate) fn reject(&self, name: &str, decide: &Decide) -> Result<Decided, ReviewError> {
+        let _deciding = self.lock();
+        let case = self.case(name)?;
+        check_digest(&case, decide)?;
+        let choice = Choice::of(&case.rows, decide, DecisionKind::Reject)?;
+        let mut moved = Vec::new();
+        for chosen in &choice.chosen {
+            let row = case.row(&chosen.path)?;
+            let review = row
+                .review
+                .reject(&chosen.ids)
+                .map_err(|error| ReviewError::decide(row, error))?;
+            moved.push(FileRow::new(row.change.clone(), review));
+        }
+        let decision = Decision {
+            token: TaskId::random().to_string(),
+            kind: DecisionKind::Reject,
+            picks: choice
+                .chosen
+                .into_iter()
+                .map(|chosen| (chosen.path, chosen.ids))
+                .collect(),
+            moved: Vec::new(),
+            edits: Vec::new(),
+            undo: Vec::new(),
+        };
+        let pending = self
+            .store
+            .with(|db| db.decide(&case.task.id, &decision, &moved, clock::now()))?;
+        Ok(Decided {
+            hunks: count(&decision),
+            written: Vec::new(),
+            skipped: choice.skipped,
+            pending,
+        })
+    }
+
+    /// Works out what an accept writes. What has no place in the user's file is left out, unless it was named itself.
+    fn plan(
+        &self,
+        case: &Case,
+        choice: Choice,
+        workspace: &Workspace,
+    ) -> Result<Plan, ReviewError> {
+        let mut plan = Plan {
+            skipped: choice.skipped,
+            ..Plan::default()
+        };
+        for mut chosen in choice.chosen {
+            let row = case.row(&chosen.path)?;
+            let bytes = Bytes::load(&self.blobs, row)?;
+            let standing = Standing::read(workspace, row);
+            while !chosen.ids.is_empty() {
+                match standing.accept(row, &bytes, &chosen.ids)? {
+                    Ok(accepted) => {
+                        plan.edits
+                            .extend(standing.edits(row, &accepted, &self.blobs)?);
+                        plan.moved
+                            .push(FileRow::new(row.change.clone(), accepted.review().clone()));
+                        plan.picks.push(chosen);
+                        break;
+                    }
+                    Err(AcceptError::Conflicted { ids }) if !chosen.named => {
+                        plan.collided = true;
+                        chosen.ids.retain(|id| !ids.contains(id));
+                        plan.skipped.extend(ids.into_iter().map(|id| Skipped {
+                            path: chosen.path.clone(),
+                            hunk: Some(id),
+                            reason: standing.collision().to_owned(),
+                        }));
+                    }
+                    Err(AcceptError::Conflicted { .. }) => {
+                        return Err(ReviewError::Collided {
+                            path: chosen.path,
+                            why: standing.collision(),
+                        });
+                    }
+                    Err(AcceptError::Decide(error)) => return Err(ReviewError::decide(row, error)),
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Writes, and forgets the intent if nothing was written.
+    fn write(
+        &self,
+        workspace: &Workspace,
+        edits: &[Edit],
+        context: &str,
+        token: &str,
+    ) -> Result<Applied, ReviewError> {
+        let applied = Applier::new(workspace, &self.journal, &self.blobs).apply(edits, context);
+        applied.map_err(|error| {
+            let settled = !matches!(error, legwork_workspace::ApplyError::Stuck { .. });
+            if settled && let Err(error) = self.store.with(|db| db.forget_intent(token)) {
+                // The next start finds that nothing was written.
+                tracing::warn!(%error, "an intent could not be forgotten");
+            }
+            error.into()
+        })
+    }
+
+    fn case(&self, name: &str) -> Result<Case, ReviewError> {
+        let case = self.store.with(|db| {
+            let id = db.resolve(name)?;
+            Ok(Case {
+                task: db.task(&id)?,
+                rows: db.files(&id)?,
+            })
+        })?;
+        if case.task.state.is_over() {
+            Ok(case)
+        } else {
+            Err(ReviewError::NotOver(case.task.id))
+        }
+    }
+
+    /// The very folder that the task was started on.
+    fn workspace(&self, id: &TaskId, task: &Task) -> Result<Workspace, ReviewError> {
+        let path = &task.spec.workspace;
+        Ok(match self.store.with(|db| db.identity(id))? {
+            Some(identity) => Workspace::reopen(path, identity)?,
+            None => Workspace::open(path)?,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        // A decision that ended in a panic is as one that was cut off: its intent is stored.
+        self.deciding.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Case {
+    fn row(&self, path: &legwork_model::TreePath) -> Result<&FileRow, ReviewError> {
+        self.rows
+            .iter()
+            .find(|row| row.path() == path)
+            .ok_or_else(|| ReviewError::NoChange(path.clone()))
+    }
+}
+
+fn check_digest(case: &Case, decide: &Decide) -> Result<(), ReviewError> {
+    match decide.digest {
+        Some(shown) if shown != digest(&case.rows) => {
+            Err(ReviewError::Outdated(case.task.id.clone()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn digest(rows: &[FileRow]) -> legwork_model::Digest {
+    legwork_review::digest(rows.iter().map(|row| (row.path(), &row.review)))
+}
+
+fn count(decision: &Decision) -> u32 {
+    let hunks: usize = decision.picks.iter().map(|(_, ids)| ids.len()).sum();
+    u32::try_from(hunks).unwrap_or(u32::MAX)
+}

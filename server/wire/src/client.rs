@@ -35,6 +35,9 @@ const LARGEST_ANSWER: usize = 256 << 20;
 /// The largest error answer that is read, in bytes.
 const LARGEST_ERROR: usize = 1 << 20;
 
+/// What is asked in this generation's words is understood by every daemon: an old one can be asked how it is, and to end.
+const OLDEST_GENERATION: u32 = 1;
+
 /// How long a daemon may take to accept a connection.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -258,11 +261,17 @@ impl Client {
         path: &str,
         body: Option<Vec<u8>>,
     ) -> Result<Response<Incoming>, WireError> {
+        let ageless = matches!(path, "/v1/status" | "/v1/stop");
+        let generation = if ageless {
+            OLDEST_GENERATION
+        } else {
+            GENERATION
+        };
         let mut request = Request::builder()
             .method(method)
             .uri(path)
             .header(header::HOST, "legwork")
-            .header(GENERATION_HEADER, GENERATION);
+            .header(GENERATION_HEADER, generation);
         if body.is_some() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }

@@ -1,0 +1,347 @@
+//! What can be typed after `legwork`, as types. Nothing is decided here but what is well-formed.
+
+use std::{ffi::OsString, path::PathBuf, str::FromStr, time::Duration};
+
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+    error::ErrorKind,
+};
+use legwork_spec::{ByteSize, Driver, Isolation};
+
+use crate::{failure::Failure, output};
+
+#[cfg(test)]
+mod tests;
+
+/// A background agent whose work comes back as hunks that you accept or reject.
+///
+/// A task runs in a virtual machine on a frozen copy of your workspace. Nothing reaches your files without an accept.
+#[derive(Debug, Parser)]
+#[command(name = "legwork", version, arg_required_else_help = true, max_term_width = 100, after_help = EXIT_CODES)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 ready or accepted, 1 the task failed, 2 usage, 3 this host cannot run it, \
+                          4 refused by policy, 130 cancelled.";
+
+/// A subcommand.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a task and wait: progress on standard error, the diff on standard output.
+    Run(RunArgs),
+    /// Run a task in the background and print its id.
+    Delegate(DelegateArgs),
+    /// List tasks: those that run or wait for you, and those that ended within a day.
+    Tasks(TasksArgs),
+    /// Tell all about a task.
+    Show(ShowArgs),
+    /// Print what a task's command wrote.
+    Logs(LogsArgs),
+    /// Print what happens to all tasks, as it happens.
+    Watch {
+        /// One JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Go through the changes of a task, hunk by hunk.
+    Review {
+        /// The task, or the beginning of its id.
+        #[arg(value_name = "ID")]
+        task: TaskPrefix,
+    },
+    /// Take changes of a task into your files.
+    Accept(AcceptArgs),
+    /// Turn changes of a task down.
+    Reject(RejectArgs),
+    /// Take the last decision on a task back.
+    Undo {
+        /// The task, or the beginning of its id.
+        #[arg(value_name = "ID")]
+        task: TaskPrefix,
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Stop a task; what it had changed by then can be reviewed.
+    Cancel {
+        /// The task, or the beginning of its id.
+        #[arg(value_name = "ID")]
+        task: TaskPrefix,
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a task once more on the workspace as it is now, and print the new id.
+    Retry {
+        /// The task, or the beginning of its id.
+        #[arg(value_name = "ID")]
+        task: TaskPrefix,
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at this host and say what tasks will run on.
+    Doctor {
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// The process in the background; it starts by itself.
+    Daemon {
+        #[command(subcommand)]
+        command: DaemonCommand,
+    },
+}
+
+/// What a task is made of.
+#[derive(Debug, Args)]
+pub(crate) struct TaskArgs {
+    /// Virtual processors.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub(crate) cpus: Option<u8>,
+    /// Memory of the virtual machine, such as 512M or 4G.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<ByteSize>,
+    /// How much the task may write, such as 2G.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) disk: Option<ByteSize>,
+    /// How long the command may take, such as 90s, 10m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// How the virtual machine is run, instead of what fits this host.
+    #[arg(long, value_parser = PossibleValuesParser::new(["krun", "qemu"]).map(driver))]
+    pub(crate) driver: Option<Driver>,
+    /// `hardware` refuses to run where there is only software emulation.
+    #[arg(
+        long,
+        default_value = "emulated-ok",
+        value_parser = PossibleValuesParser::new(["hardware", "emulated-ok"]).map(isolation)
+    )]
+    pub(crate) isolation: Isolation,
+    /// Take an ignored or secret-looking file or folder along.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) include: Vec<PathBuf>,
+    /// Set an environment variable for the command.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub(crate) env: Vec<(String, String)>,
+    /// This folder is the workspace, instead of the repository (or else the folder) you are in.
+    #[arg(short = 'C', value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// What is to be done, in words (needs an agent).
+    #[arg(value_name = "PROMPT")]
+    pub(crate) prompt: Vec<String>,
+    /// A program and its arguments. No shell is put in between.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// `legwork run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) task: TaskArgs,
+    /// One JSON object on standard output, instead of the diff.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// If the command succeeds, accept all changes but sensitive and conflicted ones.
+    #[arg(long)]
+    pub(crate) accept: bool,
+}
+
+/// `legwork delegate`.
+#[derive(Debug, Args)]
+pub(crate) struct DelegateArgs {
+    #[command(flatten)]
+    pub(crate) task: TaskArgs,
+    /// As one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `legwork tasks`.
+#[derive(Debug, Args)]
+pub(crate) struct TasksArgs {
+    /// Also those that ended longer ago.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only those of the workspace you are in.
+    #[arg(long)]
+    pub(crate) here: bool,
+    /// As a JSON array.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `legwork show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The task, or the beginning of its id.
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskPrefix,
+    /// All that it changed, as a unified diff.
+    #[arg(long, group = "part")]
+    pub(crate) diff: bool,
+    /// What its command wrote.
+    #[arg(long, group = "part")]
+    pub(crate) log: bool,
+    /// What it saw of the workspace, and what was left out and why.
+    #[arg(long, group = "part")]
+    pub(crate) manifest: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `legwork logs`.
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// The task, or the beginning of its id.
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskPrefix,
+    /// Go on until the task is over.
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// One JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `legwork accept`.
+#[derive(Debug, Args)]
+pub(crate) struct AcceptArgs {
+    #[command(flatten)]
+    pub(crate) some: SomeArgs,
+    /// Also what runs on this host by itself, such as build files and hooks.
+    #[arg(long)]
+    pub(crate) include_sensitive: bool,
+}
+
+/// `legwork reject`.
+#[derive(Debug, Args)]
+pub(crate) struct RejectArgs {
+    #[command(flatten)]
+    pub(crate) some: SomeArgs,
+}
+
+/// Some changes of a task.
+#[derive(Debug, Args)]
+pub(crate) struct SomeArgs {
+    /// The task, or the beginning of its id.
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskPrefix,
+    /// Files, folders or (with a number behind a colon) single hunks; everything if there is none.
+    #[arg(value_name = "PATH[:HUNK]")]
+    pub(crate) paths: Vec<OsString>,
+    /// As one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `legwork daemon`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DaemonCommand {
+    /// Start it, if it does not run.
+    Start {
+        /// Be it, in this very process.
+        #[arg(long)]
+        foreground: bool,
+        /// Leave the terminal's session first, and end quietly if there is one already.
+        #[arg(long, hide = true, requires = "foreground")]
+        detached: bool,
+    },
+    /// End it.
+    Stop {
+        /// Although tasks are running: they fail as interrupted.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Tell how it is.
+    Status {
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// The beginning of a task's id, or all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskPrefix(String);
+
+impl TaskPrefix {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TaskPrefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if (1..=12).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(
+                "a task is named by the first letters of its id, as `legwork tasks` shows them"
+                    .to_owned(),
+            )
+        }
+    }
+}
+
+/// Reads the arguments of this process; `None` when they asked for help or the version, which is printed then.
+pub(crate) fn read() -> Result<Option<Command>, Failure> {
+    let error = match Line::try_parse() {
+        Ok(line) => return Ok(Some(line.command)),
+        Err(error) => error,
+    };
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output::print(&text)?;
+            Ok(None)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Failure::help(text)),
+        _ => Err(Failure::usage(
+            text.trim_start_matches("error: ").trim_end(),
+            "",
+        )),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || {
+        format!(
+            "`{text}` is not a duration: write a number with s, m or h behind it, such as 90s or 1h30m"
+        )
+    };
+    let duration: jiff::SignedDuration = text.parse().map_err(|_| wrong())?;
+    Duration::try_from(duration).map_err(|_| wrong())
+}
+
+fn driver(text: String) -> Driver {
+    if text == "krun" {
+        Driver::Krun
+    } else {
+        Driver::Qemu
+    }
+}
+
+fn isolation(text: String) -> Isolation {
+    if text == "hardware" {
+        Isolation::Hardware
+    } else {
+        Isolation::EmulatedOk
+    }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(format!(
+            "`{text}` does not set a variable: write NAME=VALUE"
+        )),
+    }
+}

@@ -1,0 +1,272 @@
+//! `legwork run`: a task in the foreground. It runs in the daemon all the same, and goes on when this process ends.
+
+use legwork_model::{Outcome, Report, TaskId, TaskState};
+use legwork_wire::{Client, Decide, FileReview, HunkState, Places, Review, Submit, TaskDetail};
+use serde::Serialize;
+
+use crate::{
+    accept,
+    args::RunArgs,
+    delegate, diff,
+    failure::{Failure, Kind},
+    follow::Follow,
+    output,
+    printable::printable,
+    progress::Progress,
+    start, verdict,
+};
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    task: &'a TaskId,
+    state: TaskState,
+    outcome: Option<&'a Outcome>,
+    /// The command's own exit code, if it ended by itself.
+    exit_code: Option<i32>,
+    /// Hunks that wait for a decision.
+    pending: u32,
+    files: Vec<AnswerFile<'a>>,
+    /// Bytes that are not UTF-8 are replaced.
+    diff: String,
+    report: Option<&'a Report>,
+    refused: &'a [legwork_model::Refused],
+    notices: &'a [String],
+}
+
+/// A changed file in [`Answer`].
+#[derive(Debug, Serialize)]
+struct AnswerFile<'a> {
+    path: &'a legwork_model::TreePath,
+    kind: &'a legwork_model::ChangeKind,
+    binary: bool,
+    sensitive: Option<&'a str>,
+    hunks: usize,
+    pending: usize,
+}
+
+/// Does it.
+pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
+    let spec = delegate::spec(args.task)?;
+    let client = start::connect(places).await?;
+    let task = client
+        .submit(&Submit {
+            spec,
+            buffers: vec![],
+        })
+        .await?
+        .task;
+    let client = wait(places, client, &task).await?;
+
+    let mut detail = client.task(task.as_str()).await?;
+    let review = client.review(task.as_str()).await?;
+    let patch = client.diff(task.as_str()).await?;
+    if !args.json {
+        match diff::print(&patch).map_err(Failure::from) {
+            // The task is what counts, whether somebody reads its diff or not.
+            Err(failure) if failure.kind != Kind::Unread => return Err(failure),
+            _ => summary(&detail, &review),
+        }
+    }
+    let mut accepted = Ok(());
+    if args.accept {
+        accepted = accept_all(&client, &detail, &review).await;
+        detail = client.task(task.as_str()).await?;
+    }
+    if args.json {
+        // As it stands after the accept.
+        let review = client.review(task.as_str()).await?;
+        print_json(&detail, &review, &patch)?;
+    }
+    ended(&detail)?;
+    accepted
+}
+
+/// Follows the task to its end. The first Ctrl-C cancels it, the second leaves at once.
+async fn wait(places: &Places, client: Client, task: &TaskId) -> Result<Client, Failure> {
+    let mut progress = Progress::new();
+    let mut follow = Follow::new(places, client, task.as_str());
+    let mut cancelling = false;
+    loop {
+        tokio::select! {
+            event = follow.next() => match event? {
+                Some(event) => progress.tell(&event.body),
+                None => break,
+            },
+            pressed = tokio::signal::ctrl_c() => {
+                let left = || Failure::new(
+                    Kind::Cancelled,
+                    format!("left task {}", task.short()),
+                    format!("`legwork show {}` says how it ended", task.short()),
+                );
+                if cancelling || pressed.is_err() {
+                    return Err(left());
+                }
+                cancelling = true;
+                progress.note("cancelling; press Ctrl-C again to leave at once");
+                tokio::select! {
+                    // It may just have ended by itself: what comes next tells.
+                    cancelled = cancel(&follow, task) => cancelled.unwrap_or_else(|failure| progress.note(&failure.message)),
+                    _again = tokio::signal::ctrl_c() => return Err(left()),
+                }
+            }
+        }
+    }
+    progress.finish();
+    Ok(follow.client().clone())
+}
+
+async fn cancel(follow: &Follow<'_>, task: &TaskId) -> Result<(), Failure> {
+    follow.client().cancel(task.as_str()).await?;
+    Ok(())
+}
+
+/// Says what there is to decide and what the user should know.
+fn summary(detail: &TaskDetail, review: &Review) {
+    for notice in &detail.notices {
+        output::note(&printable(notice));
+    }
+    for refused in &detail.refused {
+        output::note(&format!(
+            "not carried over: {}: {}",
+            printable(&refused.path),
+            printable(&refused.reason)
+        ));
+    }
+    output::note(&verdict(review, detail));
+    for file in review.files.iter().filter(|file| pending(file) > 0) {
+        if let Some(reason) = &file.sensitive {
+            let (path, id) = (&file.path, detail.task.id.short());
+            output::note(&format!(
+                "{path} is sensitive ({}): only `legwork accept {id} {path}` or `--include-sensitive` takes it",
+                printable(reason)
+            ));
+        }
+    }
+}
+
+fn verdict(review: &Review, detail: &TaskDetail) -> String {
+    let id = detail.task.id.short();
+    if review.files.is_empty() {
+        return format!("task {id} changed nothing");
+    }
+    let files = verdict::count(review.files.len() as u64, "file");
+    let hunks = verdict::count(detail.task.pending.into(), "hunk");
+    format!(
+        "{files} changed, {hunks} pending: `legwork accept {id}` takes them all, `legwork review {id}` goes through them"
+    )
+}
+
+async fn accept_all(client: &Client, detail: &TaskDetail, review: &Review) -> Result<(), Failure> {
+    if detail.task.outcome != Some(Outcome::Done) {
+        output::note("nothing is accepted, because the task did not succeed");
+        return Ok(());
+    }
+    if detail.task.pending == 0 {
+        return Ok(());
+    }
+    let decide = Decide {
+        digest: Some(review.digest),
+        ..Decide::default()
+    };
+    let decided = client.accept(detail.task.id.as_str(), &decide).await?;
+    accept::tell("accepted", &detail.task.id, &decided);
+    accept::verdict(review, &decided)
+}
+
+fn print_json(detail: &TaskDetail, review: &Review, patch: &[u8]) -> Result<(), Failure> {
+    let task = &detail.task;
+    let files = review.files.iter().map(|file| AnswerFile {
+        path: &file.path,
+        kind: &file.kind,
+        binary: file.binary,
+        sensitive: file.sensitive.as_deref(),
+        hunks: file.hunks.len(),
+        pending: pending(file),
+    });
+    output::json(&Answer {
+        task: &task.id,
+        state: task.state,
+        outcome: task.outcome.as_ref(),
+        exit_code: verdict::exit_code(task.outcome.as_ref()),
+        pending: task.pending,
+        files: files.collect(),
+        diff: String::from_utf8_lossy(patch).into_owned(),
+        report: task.report.as_ref(),
+        refused: &detail.refused,
+        notices: &detail.notices,
+    })?;
+    Ok(())
+}
+
+fn pending(file: &FileReview) -> usize {
+    file.hunks
+        .iter()
+        .filter(|hunk| matches!(hunk.state, HunkState::Pending | HunkState::Conflicted))
+        .count()
+}
+
+/// The exit code of the whole.
+fn ended(detail: &TaskDetail) -> Result<(), Failure> {
+    match &detail.task.outcome {
+        Some(Outcome::Done) => Ok(()),
+        Some(Outcome::Failed(failure)) => Err(Failure::of_task(failure)),
+        Some(Outcome::Cancelled) => Err(Failure::new(
+            Kind::Cancelled,
+            format!("task {} was cancelled", detail.task.id.short()),
+            "",
+        )),
+        None => Err(Failure::task(
+            format!(
+                "task {} is over and nobody knows how",
+                detail.task.id.short()
+            ),
+            "the daemon's log (`daemon.log` in its state folder) says more",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_model::{Digest, FailureKind};
+
+    use super::*;
+
+    fn detail(outcome: Option<Outcome>, pending: u32) -> TaskDetail {
+        let task = verdict::tests::task(TaskState::Ready, outcome, pending);
+        TaskDetail {
+            task,
+            last_event: 1,
+            refused: vec![],
+            notices: vec![],
+        }
+    }
+
+    #[test]
+    fn the_outcome_decides_the_exit_code() {
+        let code =
+            |outcome| ended(&detail(outcome, 0)).map_or_else(|failure| failure.kind.code(), |()| 0);
+        let failed = |kind| Some(Outcome::Failed(legwork_model::Failure::new(kind, "m", "")));
+        assert_eq!(code(Some(Outcome::Done)), 0);
+        assert_eq!(code(failed(FailureKind::Exit { code: 9 })), 1);
+        assert_eq!(code(failed(FailureKind::Host)), 3);
+        assert_eq!(code(Some(Outcome::Cancelled)), 130);
+        assert_eq!(code(None), 1);
+    }
+
+    #[test]
+    fn the_summary_names_the_next_steps() {
+        let mut review = crate::review::tests::review();
+        review.digest = Digest::of(b"x");
+        assert_eq!(
+            super::verdict(&review, &detail(Some(Outcome::Done), 5)),
+            "2 files changed, 5 hunks pending: `legwork accept bcdfgh` takes them all, `legwork review bcdfgh` goes \
+             through them"
+        );
+        review.files.clear();
+        assert_eq!(
+            super::verdict(&review, &detail(None, 0)),
+            "task bcdfgh changed nothing"
+        );
+    }
+}

@@ -1,0 +1,282 @@
+//! `legwork show`: all about one task.
+
+use std::fmt::Write as _;
+
+use legwork_model::{EntryKind, Manifest, Task};
+use legwork_spec::{ByteSize, Driver};
+use legwork_wire::{Client, FileReview, HunkState, Places, Review, TaskDetail};
+use serde_json::json;
+
+use crate::{
+    args::ShowArgs, diff, failure::Failure, logs, moment, output, printable::printable, start,
+    tasks, verdict,
+};
+
+/// Does it.
+pub(crate) async fn show(places: &Places, args: ShowArgs) -> Result<(), Failure> {
+    let client = start::connect(places).await?;
+    let id = args.task.as_str();
+    if args.diff {
+        let patch = client.diff(id).await?;
+        if args.json {
+            output::json(&json!({ "diff": String::from_utf8_lossy(&patch) }))?;
+        } else {
+            diff::print(&patch)?;
+        }
+    } else if args.log {
+        logs::print(&client, id, args.json).await?;
+    } else if args.manifest {
+        let manifest = client.manifest(id).await?;
+        if args.json {
+            output::json(&manifest)?
+        } else {
+            output::print(&listing(&manifest))?
+        }
+    } else {
+        whole(&client, id, args.json).await?;
+    }
+    Ok(())
+}
+
+async fn whole(client: &Client, id: &str, json: bool) -> Result<(), Failure> {
+    let detail = client.task(id).await?;
+    // Before it is over there is nothing to review.
+    let over = detail.task.state.is_over();
+    let review = if over {
+        Some(client.review(detail.task.id.as_str()).await?)
+    } else {
+        None
+    };
+    if json {
+        output::json(&json!({ "detail": detail, "review": review }))?;
+    } else {
+        output::print(&told(&detail, review.as_ref(), moment::now()))?;
+    }
+    Ok(())
+}
+
+fn told(detail: &TaskDetail, review: Option<&Review>, now: i64) -> String {
+    let task = &detail.task;
+    let mut lines = Lines::default();
+    lines.field("task", task.id.as_str());
+    lines.field("command", &tasks::title(task));
+    lines.field(
+        "workspace",
+        &printable(
+            &task
+                .spec
+                .workspace
+                .join(&task.spec.directory)
+                .display()
+                .to_string(),
+        ),
+    );
+    lines.field("state", &verdict::state(task));
+    if let Some(legwork_model::Outcome::Failed(failure)) = &task.outcome {
+        lines.field("", &printable(&failure.message));
+        if !failure.hint.is_empty() {
+            lines.field("", &format!("hint: {}", printable(&failure.hint)));
+        }
+    }
+    lines.field(
+        "asked",
+        &format!(
+            "{} ({} ago)",
+            moment::local(task.created),
+            moment::age(task.created, now)
+        ),
+    );
+    if let Some(finished) = task.finished {
+        lines.field("ended", &moment::local(finished));
+    }
+    report(&mut lines, task);
+    for notice in &detail.notices {
+        lines.field("notice", &printable(notice));
+    }
+    for refused in &detail.refused {
+        lines.field(
+            "refused",
+            &format!(
+                "{}: {}",
+                printable(&refused.path),
+                printable(&refused.reason)
+            ),
+        );
+    }
+    if let Some(review) = review {
+        for file in &review.files {
+            lines.field("change", &change(file));
+        }
+        if task.pending > 0 {
+            let id = task.id.short();
+            lines.field(
+                "next",
+                &format!("`legwork review {id}`, `legwork accept {id}` or `legwork reject {id}`"),
+            );
+        }
+    }
+    lines.text
+}
+
+fn report(lines: &mut Lines, task: &Task) {
+    let Some(report) = &task.report else { return };
+    let driver = match report.driver {
+        Some(Driver::Krun) => "krun",
+        Some(Driver::Qemu) => "qemu",
+        None => "none yet",
+    };
+    let emulated = if report.emulated {
+        ", emulated in software: not a hardware boundary"
+    } else {
+        ""
+    };
+    lines.field("driver", &format!("{driver}{emulated}"));
+    let timings = report.timings;
+    let spent: Vec<String> = [
+        ("queued", timings.queued),
+        ("capture", timings.capture),
+        ("image", timings.image),
+        ("boot", timings.boot),
+        ("mount", timings.mount),
+        ("command", timings.command),
+        ("collect", timings.collect),
+    ]
+    .into_iter()
+    .filter(|(_, spent)| *spent > 0)
+    .map(|(name, spent)| format!("{name} {}", moment::length(spent)))
+    .collect();
+    lines.field("time", &spent.join(", "));
+    let files = verdict::count(report.files, "file");
+    lines.field(
+        "snapshot",
+        &format!("{files}, {}", ByteSize::bytes(report.bytes)),
+    );
+    if report.peak_memory > 0 || report.cpu_ms > 0 {
+        let memory = ByteSize::bytes(report.peak_memory);
+        lines.field(
+            "used",
+            &format!(
+                "{memory} of memory, {} of processor time",
+                moment::length(report.cpu_ms)
+            ),
+        );
+    }
+    if report.output_dropped > 0 {
+        lines.field(
+            "output",
+            &format!("{} were dropped", ByteSize::bytes(report.output_dropped)),
+        );
+    }
+}
+
+fn change(file: &FileReview) -> String {
+    let mut parts = vec![verdict::change(&file.kind)];
+    for (state, word) in [
+        (HunkState::Pending, "pending"),
+        (HunkState::Conflicted, "in conflict"),
+        (HunkState::Accepted, "accepted"),
+        (HunkState::Rejected, "rejected"),
+    ] {
+        match file.hunks.iter().filter(|hunk| hunk.state == state).count() {
+            0 => {}
+            count => parts.push(format!("{count} {word}")),
+        }
+    }
+    if let Some(summary) = &file.summary {
+        parts.push(printable(summary).into_owned());
+    }
+    if let Some(reason) = &file.sensitive {
+        parts.push(format!("sensitive: {}", printable(reason)));
+    }
+    format!("{}: {}", file.path, parts.join(", "))
+}
+
+fn listing(manifest: &Manifest) -> String {
+    // Writing to a string does not fail.
+    let mut text = String::new();
+    for entry in &manifest.entries {
+        let (size, tail) = match &entry.kind {
+            EntryKind::File { size, .. } => (size.to_string(), String::new()),
+            EntryKind::Dir => ("dir".to_owned(), "/".to_owned()),
+            EntryKind::Symlink { target } => {
+                ("link".to_owned(), format!(" -> {}", printable(target)))
+            }
+        };
+        let _ok = writeln!(text, "{:04o} {size:>10} {}{tail}", entry.mode, entry.path);
+    }
+    for out in &manifest.left_out {
+        let _ok = writeln!(
+            text,
+            "left out: {}, because {}",
+            out.path,
+            out.reason.describe()
+        );
+    }
+    text
+}
+
+/// Named values, one a line.
+#[derive(Debug, Default)]
+struct Lines {
+    text: String,
+}
+
+impl Lines {
+    fn field(&mut self, name: &str, value: &str) {
+        let line = format!("{name:10} {value}");
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_model::{
+        Failure as TaskFailure, FailureKind, Outcome, Refused, Report, TaskState, Timings,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_failed_task_is_told_with_its_cause_changes_and_next_step() {
+        let failure = TaskFailure::new(
+            FailureKind::Exit { code: 2 },
+            "the command ended with exit code 2",
+            "read the log",
+        );
+        let mut task = verdict::tests::task(TaskState::Ready, Some(Outcome::Failed(failure)), 2);
+        let timings = Timings {
+            boot: 1500,
+            command: 61_000,
+            ..Timings::default()
+        };
+        task.report = Some(Report {
+            driver: Some(Driver::Qemu),
+            emulated: true,
+            timings,
+            files: 2,
+            ..Report::default()
+        });
+        let refused = vec![Refused {
+            path: "a".to_owned(),
+            reason: "it is \u{1b}bad".to_owned(),
+        }];
+        let detail = TaskDetail {
+            task,
+            last_event: 1,
+            refused,
+            notices: vec![],
+        };
+        let text = told(&detail, Some(&crate::review::tests::review()), 60_000);
+        for line in [
+            "state      failed: exit 2 (2 hunks)\n           the command ended with exit code 2\n           hint: read the log\n",
+            "driver     qemu, emulated in software: not a hardware boundary\n",
+            "time       boot 1.5 s, command 1 min 1 s\n",
+            "refused    a: it is \\x1bbad\n",
+            "change     a: modified, 2 pending, 1 accepted\n",
+            "next       `legwork review bcdfgh`",
+        ] {
+            assert!(text.contains(line), "{line:?} is not in\n{text}");
+        }
+    }
+}

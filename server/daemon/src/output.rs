@@ -107,7 +107,7 @@ impl Pending {
             '\r' => self.carriage_return = true,
             '\n' | '\t' => text.push(character),
             hidden if hidden.is_control() || is_directional(hidden) => {
-                text.extend(hidden.escape_unicode())
+                text.extend(hidden.escape_unicode());
             }
             plain => text.push(plain),
         }

@@ -92,7 +92,7 @@ fn processors() -> u32 {
 
 fn total_memory() -> u64 {
     let info = rustix::system::sysinfo();
-    u64::from(info.totalram).saturating_mul(info.mem_unit.into())
+    info.totalram.saturating_mul(info.mem_unit.into())
 }
 
 fn number(name: &'static str, unit: &'static str) -> Result<Option<NonZeroU32>, SettingsError> {

@@ -24,8 +24,8 @@ const OVERHEAD: ByteSize = ByteSize::mib(128);
 /// What can be asked of the supervisor.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// A task was stored as queued.
-    Queued(Task),
+    /// A task was stored as queued; `memory` is what its guest has.
+    Queued { task: TaskId, memory: ByteSize },
     /// Stop a task; answered when it is over.
     Cancel {
         task: TaskId,
@@ -130,7 +130,7 @@ impl Supervisor {
 
     async fn handle(&mut self, message: Message) {
         match message {
-            Message::Queued(task) => self.queue.push(task.id, weight(task.spec.limits.memory)),
+            Message::Queued { task, memory } => self.queue.push(task, weight(memory)),
             Message::Cancel { task, reply } => self.cancel(task, reply).await,
             Message::Count { reply } => answer(reply, (self.queue.running(), self.queue.waiting())),
             Message::Stop { force, reply } => {

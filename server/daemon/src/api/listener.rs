@@ -69,7 +69,7 @@ impl axum::serve::Listener for Guarded {
                     "a process of another user was turned away"
                 ),
                 Err(error) => {
-                    tracing::warn!(%error, "a process that does not say who it is was turned away")
+                    tracing::warn!(%error, "a process that does not say who it is was turned away");
                 }
             }
         }

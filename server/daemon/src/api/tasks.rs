@@ -158,7 +158,14 @@ async fn queue(api: &Api, new: NewTask) -> Result<Json<Submitted>, Refusal> {
     let task = stored.await?;
     let id = task.id.clone();
     // A daemon that is ending leaves it to the next one.
-    drop(api.supervisor.send(Message::Queued(task)).await);
+    drop(
+        api.supervisor
+            .send(Message::Queued {
+                task: id.clone(),
+                memory: task.spec.limits.memory,
+            })
+            .await,
+    );
     Ok(Json(Submitted { task: id }))
 }
 

@@ -116,7 +116,7 @@ impl Standing {
         match &self.here {
             Found::Known(live) => {
                 let mut placements = opened.place(live.as_ref().map(Content::as_version));
-                if !self.from_fits(bytes, live.as_ref()) {
+                if !self.old_path_fits(bytes, live.as_ref()) {
                     for (placement, hunk) in placements.iter_mut().zip(row.review.hunks()) {
                         if hunk.state == legwork_review::State::Pending {
                             *placement = Placement::Conflicted;
@@ -140,7 +140,7 @@ impl Standing {
         let Found::Known(live) = &self.here else {
             return Ok(Err(AcceptError::Conflicted { ids: ids.to_vec() }));
         };
-        if !self.from_fits(bytes, live.as_ref()) {
+        if !self.old_path_fits(bytes, live.as_ref()) {
             return Ok(Err(AcceptError::Conflicted { ids: ids.to_vec() }));
         }
         Ok(opened.accept(live.as_ref().map(Content::as_version), ids))
@@ -196,7 +196,7 @@ impl Standing {
     }
 
     /// For a rename: whether the old path holds what the guest found there, or nothing where the rename was done already.
-    fn from_fits(&self, bytes: &Bytes, here: Option<&Content>) -> bool {
+    fn old_path_fits(&self, bytes: &Bytes, here: Option<&Content>) -> bool {
         let bytes_of = |version: Option<Version<'_>>| version.map(|version| version.bytes.to_vec());
         match &self.from {
             None => true,

@@ -232,7 +232,7 @@ fn a_decision_is_stored_once_and_moves_the_task() {
     );
     assert_eq!(
         store
-            .with(|db| db.undone(&task, &decision.token, &[row.clone()], 6))
+            .with(|db| db.undone(&task, &decision.token, std::slice::from_ref(&row), 6))
             .unwrap(),
         1
     );

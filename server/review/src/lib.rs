@@ -11,7 +11,7 @@
 //! 3. [`Opened::place`] finds each hunk in the *live* file, and [`Opened::accept`] writes some of them into it: all of
 //!    those asked for, or none. [`FileReview::reject`] touches no bytes at all.
 //! 4. [`undo`] takes back what an accept wrote, from a file that may have moved on.
-//! 5. [`Opened::views`] and [`unified_diff`] show it; [`digest`] binds a decision to what was shown.
+//! 5. [`Opened::views`], [`Opened::remarks`] and [`unified_diff`] show it; [`digest`] binds a decision to what was shown.
 //!
 //! Files are bytes. A line ends after `\n` and nowhere else; a `\r` before it belongs to the line. Nothing is decoded,
 //! normalised or completed on the way, with two exceptions that keep a user's text whole: a line that gets a follower is
@@ -25,6 +25,7 @@ mod merge;
 mod opened;
 mod printable;
 mod propose;
+mod remarks;
 mod revise;
 mod text;
 mod undo;

@@ -59,7 +59,7 @@ impl Change {
 struct Fold {
     /// All line endings are this one now, and were all another.
     ending: Option<Ending>,
-    /// The end of the last line came or went.
+    /// The last line is the same, but its ending came or went.
     last: bool,
 }
 
@@ -87,6 +87,10 @@ impl<'a> Merge<'a> {
 
     /// Where these edits stand. They are in the order of the old text and do not overlap.
     pub(crate) fn spots(&self, edits: &[Edit<'_>]) -> Vec<Spot> {
+        let edits: Vec<Edit<'_>> = edits.iter().map(|edit| self.trimmed(edit)).collect();
+        if let Some(spots) = self.all_done(&edits) {
+            return spots;
+        }
         let contacts: Vec<(Contact, Range<usize>)> =
             edits.iter().map(|edit| self.contact(edit)).collect();
         let mut done = Vec::new();
@@ -94,19 +98,59 @@ impl<'a> Merge<'a> {
             .iter()
             .any(|(contact, _)| *contact != Contact::None)
         {
-            done = self.done(edits, &contacts);
+            done = self.done(&edits, &contacts);
         }
-        contacts
-            .iter()
-            .enumerate()
-            .map(
-                |(index, (contact, _))| match done.get(index).cloned().flatten() {
-                    Some(range) => Spot::Already(range),
-                    None if *contact == Contact::Overlaps => Spot::Conflicted,
-                    None => Spot::At(self.locate(&edits[index].range)),
-                },
-            )
-            .collect()
+        let spot = |(index, edit): (usize, &Edit<'_>)| {
+            if edit.range.is_empty() && edit.lines.is_empty() {
+                return Spot::Already(self.locate(&edit.range));
+            }
+            match done.get(index).cloned().flatten() {
+                Some(range) => Spot::Already(range),
+                None if contacts[index].0 == Contact::Overlaps => Spot::Conflicted,
+                None => Spot::At(self.locate(&edit.range)),
+            }
+        };
+        edits.iter().enumerate().map(spot).collect()
+    }
+
+    /// The spots in a live text that is the old one with all of these edits, however its lines could be read otherwise.
+    fn all_done(&self, edits: &[Edit<'_>]) -> Option<Vec<Spot>> {
+        let mut spots = Vec::with_capacity(edits.len());
+        let mut result: Vec<&[u8]> = Vec::with_capacity(self.live.len());
+        let mut next = 0;
+        for edit in edits {
+            result.extend(&self.old[next..edit.range.start]);
+            let start = result.len();
+            result.extend(&edit.lines);
+            spots.push(Spot::Already(start..result.len()));
+            next = edit.range.end;
+        }
+        result.extend(&self.old[next..]);
+        let same = result.len() == self.live.len()
+            && result
+                .iter()
+                .zip(&self.live)
+                .all(|(result, live)| self.fold.key(result) == self.fold.key(live));
+        same.then_some(spots)
+    }
+
+    /// The edit without the lines that it replaces by what counts as the same.
+    fn trimmed<'e>(&self, edit: &Edit<'e>) -> Edit<'e> {
+        let mut edit = edit.clone();
+        if !self.fold.last && self.fold.ending.is_none() {
+            return edit;
+        }
+        let same =
+            |(old, new): &(usize, &&[u8])| self.fold.key(self.old[*old]) == self.fold.key(new);
+        let above = edit.range.clone().zip(&edit.lines);
+        let above = above.take_while(same).count();
+        edit.range.start += above;
+        edit.lines.drain(..above);
+        let below = edit.range.clone().rev().zip(edit.lines.iter().rev());
+        let below = below.take_while(same).count();
+        edit.range.end -= below;
+        edit.lines.truncate(edit.lines.len() - below);
+        edit
     }
 
     /// Where lines of the old text that nobody touched stand in the live one; `None` when somebody did.
@@ -167,14 +211,15 @@ impl<'a> Merge<'a> {
             .zip(contacts)
             .map(|(range, (_, span))| {
                 let range = range?;
-                let untouched = changes.iter().all(|change| {
-                    let old = &change.region.old;
-                    if range.is_empty() {
-                        old.end < range.start || change.top() > range.start
-                    } else {
-                        !(change.top() < range.end && old.end > range.start)
-                    }
-                });
+                let first = changes.partition_point(|change| change.region.old.end < range.start);
+                let untouched = changes[first..]
+                    .iter()
+                    .take_while(|change| change.top() <= range.end)
+                    .all(|change| {
+                        let beside =
+                            change.top() == range.end || change.region.old.end == range.start;
+                        beside && !range.is_empty()
+                    });
                 let found = shifted(&changes, &range);
                 // The same lines elsewhere are not this edit's.
                 let inside = span.start <= found.start && found.end <= span.end;
@@ -203,6 +248,7 @@ impl<'a> Merge<'a> {
         let mut next = 0;
         for (edit, spot) in edits.iter().zip(spots) {
             let Spot::At(at) = spot else { continue };
+            let edit = self.trimmed(edit);
             for line in &self.live[next..at.start] {
                 out.extend_from_slice(line);
             }
@@ -250,7 +296,9 @@ impl Fold {
             _ => None,
         };
         let last = match (old.last(), live.last()) {
-            (Some(old), Some(live)) => is_unterminated(old) != is_unterminated(live),
+            (Some(old), Some(live)) => {
+                is_unterminated(old) != is_unterminated(live) && body(old) == body(live)
+            }
             _ => false,
         };
         Self { ending, last }
@@ -290,12 +338,14 @@ fn compare<'a>(old: impl Iterator<Item = &'a [u8]>, live: &[&'a [u8]], fold: Fol
         .collect()
 }
 
-/// Whether a change may have touched lines of a range, or come to stand where the range inserts.
+/// Whether a change may have touched lines of a range. A range that only inserts has no lines: it gives way to all that the
+/// user wrote at its place or right beside it, since no one can tell what is to stand above the other.
 fn overlaps(range: &Range<usize>, change: &Change) -> bool {
     let old = &change.region.old;
     if range.is_empty() {
         let inside = range.start > change.top() && range.start < old.end;
-        inside || (old.is_empty() && range.start == old.end)
+        let beside = range.start == change.top() || range.start == old.end;
+        inside || (beside && !change.region.new.is_empty())
     } else {
         range.start < old.end && range.end > change.top()
     }

@@ -122,44 +122,33 @@ impl<'a> Opened<'a> {
             return placements;
         }
         let Some(live) = live.filter(|live| live.is_text()) else {
-            for (index, hunk) in hunks.iter().enumerate() {
+            for (placement, hunk) in placements.iter_mut().zip(hunks) {
                 if hunk.part == Part::Lines && hunk.state == State::Pending {
-                    placements[index] = Placement::Conflicted;
+                    *placement = Placement::Conflicted;
                 }
             }
             return placements;
         };
         let old = self.effective_lines(|hunk| hunk.state == State::Accepted);
         let merge = Merge::new(&old, live.bytes);
-        let edits = self.edits();
-        let spots: Vec<Spot> = {
-            let pending: Vec<Edit<'_>> = edits
-                .iter()
-                .filter(|(index, _)| hunks[*index].state == State::Pending)
-                .map(|(_, edit)| edit.clone())
-                .collect();
-            merge.spots(&pending)
-        };
-        let mut spots = spots.into_iter();
-        for (index, edit) in &edits {
-            placements[*index] = match hunks[*index].state {
-                State::Pending => match spots.next() {
-                    Some(Spot::At(range)) => Placement::At {
-                        line: one_based(range.start),
-                    },
-                    Some(Spot::Already(range)) => Placement::Already {
-                        line: one_based(range.start),
-                    },
-                    Some(Spot::Conflicted) | None => Placement::Conflicted,
+        for (index, edit) in self.edits() {
+            if hunks[index].state == State::Accepted
+                && let Some(range) = merge.find(&edit.range)
+            {
+                let line = one_based(range.start);
+                placements[index] = Placement::At { line };
+            }
+        }
+        let (indices, edits) = self.pending_edits();
+        for (index, spot) in indices.into_iter().zip(merge.spots(&edits)) {
+            placements[index] = match spot {
+                Spot::At(range) => Placement::At {
+                    line: one_based(range.start),
                 },
-                State::Accepted => {
-                    merge
-                        .find(&edit.range)
-                        .map_or(Placement::Nowhere, |range| Placement::At {
-                            line: one_based(range.start),
-                        })
-                }
-                State::Rejected => Placement::Nowhere,
+                Spot::Already(range) => Placement::Already {
+                    line: one_based(range.start),
+                },
+                Spot::Conflicted => Placement::Conflicted,
             };
         }
         placements
@@ -227,6 +216,14 @@ impl<'a> Opened<'a> {
             edits.push((index, edit));
         }
         edits
+    }
+
+    /// The pending ones of [`Self::edits`].
+    pub(crate) fn pending_edits(&self) -> (Vec<usize>, Vec<Edit<'a>>) {
+        self.edits()
+            .into_iter()
+            .filter(|(index, _)| self.review.hunks[*index].state == State::Pending)
+            .unzip()
     }
 
     /// The lines of the base with some of the hunks.

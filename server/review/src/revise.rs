@@ -1,6 +1,6 @@
 //! A new version from the agent while the one before is under review.
 
-use crate::{Content, FileReview, Opened, State, Version};
+use crate::{Content, FileReview, Opened, Part, State, Version, text::lines};
 
 /// What a review became when the agent went on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,23 +27,28 @@ impl Opened<'_> {
             .unwrap_or(0);
         let edits = self.edits();
         let new_lines = match agent {
-            Some(agent) if !review.binary => crate::text::lines(agent.bytes),
+            Some(agent) if !review.binary => lines(agent.bytes),
             _ => Vec::new(),
         };
         for hunk in &mut review.hunks {
-            let same = self.review.hunks.iter().enumerate().find(|(index, old)| {
-                if old.state == State::Accepted || old.part != hunk.part {
-                    return false;
-                }
-                match edits.iter().find(|(of, _)| of == index) {
-                    Some((_, edit)) => {
-                        edit.range == hunk.before.range()
-                            && edit.lines == new_lines[hunk.after.range()]
-                    }
-                    None => self.review.agent == review.agent,
-                }
-            });
-            if let Some((_, old)) = same {
+            let before = hunk.before.range();
+            let same = if hunk.part == Part::Lines {
+                // Hunks are apart: no two begin at one line.
+                edits
+                    .binary_search_by_key(&before.start, |(_, edit)| edit.range.start)
+                    .ok()
+                    .map(|at| &edits[at])
+                    .filter(|(_, edit)| {
+                        edit.range == before && edit.lines == new_lines[hunk.after.range()]
+                    })
+                    .map(|(index, _)| &self.review.hunks[*index])
+            } else {
+                self.review
+                    .hunks
+                    .iter()
+                    .find(|old| old.part == hunk.part && self.review.agent == review.agent)
+            };
+            if let Some(old) = same.filter(|old| old.state != State::Accepted) {
                 hunk.id = old.id;
                 hunk.state = old.state;
             } else {

@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use crate::{
-    Content, DecideError, FileReview, Opened, Part, Placement, State, Version,
-    merge::{Edit, Merge},
+    Content, DecideError, FileReview, Hunk, Opened, Part, Placement, State, Version,
+    merge::{Merge, Spot},
 };
 
 /// Bytes of a live file that are replaced.
@@ -81,39 +81,31 @@ impl Opened<'_> {
     /// [`AcceptError`] when one of them is not pending or has no place in the live file.
     pub fn accept(&self, live: Option<Version<'_>>, ids: &[u32]) -> Result<Accepted, AcceptError> {
         self.review.check_pending(ids)?;
-        let chosen: Vec<usize> = self
+        let chosen: Vec<&Hunk> = self
             .review
             .hunks
             .iter()
-            .enumerate()
-            .filter(|(_, hunk)| ids.contains(&hunk.id))
-            .map(|(index, _)| index)
+            .filter(|hunk| ids.contains(&hunk.id))
             .collect();
-        let id = |index: &usize| self.review.hunks[*index].id;
-        let placements = self.place(live);
-        let conflicted: Vec<u32> = chosen
+        let ids: Vec<u32> = chosen.iter().map(|hunk| hunk.id).collect();
+        let conflicted: Vec<u32> = self
+            .review
+            .hunks
             .iter()
-            .filter(|index| {
-                matches!(
-                    placements[**index],
-                    Placement::Conflicted | Placement::Nowhere
-                )
+            .zip(self.place(live))
+            .filter(|(hunk, placement)| {
+                ids.contains(&hunk.id) && *placement == Placement::Conflicted
             })
-            .map(id)
+            .map(|(hunk, _)| hunk.id)
             .collect();
         if !conflicted.is_empty() {
             return Err(AcceptError::Conflicted { ids: conflicted });
         }
-        let ids: Vec<u32> = chosen.iter().map(id).collect();
-        let has = |part| {
-            chosen
-                .iter()
-                .any(|index| self.review.hunks[*index].part == part)
-        };
+        let has = |part| chosen.iter().any(|hunk| hunk.part == part);
         let (result, splices) = if has(Part::Whole) {
             (self.agent.map(Version::to_content), Vec::new())
         } else {
-            self.write(live, &chosen, has(Part::Mode))?
+            self.write(live, &ids, has(Part::Mode))?
         };
         Ok(Accepted {
             review: self.review.with(&ids, State::Accepted),
@@ -124,10 +116,11 @@ impl Opened<'_> {
         })
     }
 
+    /// The live file with hunks of lines and of the executable bit.
     fn write(
         &self,
         live: Option<Version<'_>>,
-        chosen: &[usize],
+        ids: &[u32],
         mode: bool,
     ) -> Result<(Option<Content>, Vec<Splice>), AcceptError> {
         let Some(live) = live else {
@@ -137,29 +130,34 @@ impl Opened<'_> {
             Some(agent) if mode => agent.mode,
             _ => live.mode,
         };
-        let edits: Vec<(usize, Edit<'_>)> = self
-            .edits()
-            .into_iter()
-            .filter(|(index, _)| chosen.contains(index))
-            .collect();
-        if edits.is_empty() {
+        let is_chosen = |index: usize| ids.contains(&self.review.hunks[index].id);
+        let (indices, edits) = self.pending_edits();
+        if !indices.iter().any(|index| is_chosen(*index)) {
             let bytes = live.bytes.to_vec();
             return Ok((Some(Content { bytes, mode }), Vec::new()));
         }
         let old = self.effective_lines(|hunk| hunk.state == State::Accepted);
         let merge = Merge::new(&old, live.bytes);
-        let (indices, edits): (Vec<usize>, Vec<Edit<'_>>) = edits.into_iter().unzip();
+        // All pending hunks are placed, as they were for the eye, and the chosen ones written.
         let spots = merge.spots(&edits);
-        let conflicted: Vec<u32> = indices
-            .iter()
-            .zip(&spots)
-            .filter(|(_, spot)| matches!(spot, crate::merge::Spot::Conflicted))
-            .map(|(index, _)| self.review.hunks[*index].id)
-            .collect();
+        let mut written = Vec::new();
+        let mut at = Vec::new();
+        let mut conflicted = Vec::new();
+        for ((index, edit), spot) in indices.into_iter().zip(edits).zip(spots) {
+            if !is_chosen(index) {
+                continue;
+            }
+            if spot == Spot::Conflicted {
+                conflicted.push(self.review.hunks[index].id);
+            }
+            written.push(edit);
+            at.push(spot);
+        }
+        // A very large diff is bounded by time and can come out coarser than it did a moment ago.
         if !conflicted.is_empty() {
             return Err(AcceptError::Conflicted { ids: conflicted });
         }
-        let (bytes, splices) = merge.write(&edits, &spots);
+        let (bytes, splices) = merge.write(&written, &at);
         Ok((Some(Content { bytes, mode }), splices))
     }
 }

@@ -1,6 +1,9 @@
 //! The record of a review of one file: which hunks there are and what was decided. No bytes of the file are here.
 
-use std::ops::Range;
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use legwork_model::{Digest, TreePath};
 use serde::{Deserialize, Serialize};
@@ -181,10 +184,15 @@ impl FileReview {
 
     /// Whether all of these can be decided.
     pub(crate) fn check_pending(&self, ids: &[u32]) -> Result<(), DecideError> {
+        let states: HashMap<u32, State> = self
+            .hunks
+            .iter()
+            .map(|hunk| (hunk.id, hunk.state))
+            .collect();
         for &id in ids {
-            match self.hunk(id).ok_or(DecideError::Unknown { id })?.state {
+            match states.get(&id).ok_or(DecideError::Unknown { id })? {
                 State::Pending => {}
-                state => return Err(DecideError::Decided { id, state }),
+                &state => return Err(DecideError::Decided { id, state }),
             }
         }
         Ok(())
@@ -192,6 +200,7 @@ impl FileReview {
 
     /// With these hunks in another state.
     pub(crate) fn with(&self, ids: &[u32], state: State) -> Self {
+        let ids: HashSet<u32> = ids.iter().copied().collect();
         let mut review = self.clone();
         for hunk in &mut review.hunks {
             if ids.contains(&hunk.id) {

@@ -34,7 +34,7 @@ pub(crate) enum Spot {
 /// An old text and a live one, compared.
 #[derive(Debug)]
 pub(crate) struct Merge<'a> {
-    old: &'a [&'a [u8]],
+    old: Vec<&'a [u8]>,
     live: Vec<&'a [u8]>,
     fold: Fold,
     changes: Vec<Change>,
@@ -73,9 +73,9 @@ enum Contact {
 
 impl<'a> Merge<'a> {
     /// Compares.
-    pub(crate) fn new(old: &'a [&'a [u8]], live: &'a [u8]) -> Self {
+    pub(crate) fn new(old: Vec<&'a [u8]>, live: &'a [u8]) -> Self {
         let live = lines(live);
-        let fold = Fold::of(old, &live);
+        let fold = Fold::of(&old, &live);
         let changes = compare(old.iter().copied(), &live, fold);
         Self {
             old,

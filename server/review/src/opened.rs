@@ -35,6 +35,17 @@ pub enum OpenError {
     Damaged,
 }
 
+/// The pending hunks of lines in a live text. One search serves the question where they are and the writing of them: a very
+/// large diff is bounded by time and may come out another way when it is made again.
+#[derive(Debug)]
+pub(crate) struct Search<'m> {
+    pub(crate) merge: Merge<'m>,
+    /// Of the hunks, in [`FileReview::hunks`].
+    pub(crate) indices: Vec<usize>,
+    pub(crate) edits: Vec<Edit<'m>>,
+    pub(crate) spots: Vec<Spot>,
+}
+
 /// Where a hunk stands in a live file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
@@ -118,30 +129,51 @@ impl<'a> Opened<'a> {
                 placements[index] = self.place_whole(hunk, live);
             }
         }
-        if !self.has_lines() {
-            return placements;
-        }
-        let Some(live) = live.filter(|live| live.is_text()) else {
-            for (placement, hunk) in placements.iter_mut().zip(hunks) {
-                if hunk.part == Part::Lines && hunk.state == State::Pending {
-                    *placement = Placement::Conflicted;
+        match self.search(live) {
+            Some(search) => self.place_lines(&search, &mut placements),
+            None => {
+                for (placement, hunk) in placements.iter_mut().zip(hunks) {
+                    if hunk.part == Part::Lines && hunk.state == State::Pending {
+                        *placement = Placement::Conflicted;
+                    }
                 }
             }
-            return placements;
-        };
-        let old = self.effective_lines(|hunk| hunk.state == State::Accepted);
-        let merge = Merge::new(&old, live.bytes);
+        }
+        placements
+    }
+
+    /// Looks for the pending hunks of lines; `None` when no live text can hold them.
+    pub(crate) fn search<'m>(&'m self, live: Option<Version<'m>>) -> Option<Search<'m>> {
+        let live = live.filter(|live| self.has_lines() && live.is_text())?;
+        let merge = Merge::new(
+            self.effective_lines(|hunk| hunk.state == State::Accepted),
+            live.bytes,
+        );
+        let (indices, edits): (Vec<usize>, Vec<Edit<'m>>) = self
+            .edits()
+            .into_iter()
+            .filter(|(index, _)| self.review.hunks[*index].state == State::Pending)
+            .unzip();
+        let spots = merge.spots(&edits);
+        Some(Search {
+            merge,
+            indices,
+            edits,
+            spots,
+        })
+    }
+
+    fn place_lines(&self, search: &Search<'_>, placements: &mut [Placement]) {
         for (index, edit) in self.edits() {
-            if hunks[index].state == State::Accepted
-                && let Some(range) = merge.find(&edit.range)
+            if self.review.hunks[index].state == State::Accepted
+                && let Some(range) = search.merge.find(&edit.range)
             {
                 let line = one_based(range.start);
                 placements[index] = Placement::At { line };
             }
         }
-        let (indices, edits) = self.pending_edits();
-        for (index, spot) in indices.into_iter().zip(merge.spots(&edits)) {
-            placements[index] = match spot {
+        for (index, spot) in search.indices.iter().zip(&search.spots) {
+            placements[*index] = match spot {
                 Spot::At(range) => Placement::At {
                     line: one_based(range.start),
                 },
@@ -151,11 +183,10 @@ impl<'a> Opened<'a> {
                 Spot::Conflicted => Placement::Conflicted,
             };
         }
-        placements
     }
 
     /// A hunk without lines of its own: it needs the very file it was made for.
-    fn place_whole(&self, hunk: &Hunk, live: Option<Version<'_>>) -> Placement {
+    pub(crate) fn place_whole(&self, hunk: &Hunk, live: Option<Version<'_>>) -> Placement {
         let same = |side: Option<Version<'_>>| match (side, live) {
             (None, None) => true,
             (Some(side), Some(live)) => side.same_bytes(live),
@@ -216,14 +247,6 @@ impl<'a> Opened<'a> {
             edits.push((index, edit));
         }
         edits
-    }
-
-    /// The pending ones of [`Self::edits`].
-    pub(crate) fn pending_edits(&self) -> (Vec<usize>, Vec<Edit<'a>>) {
-        self.edits()
-            .into_iter()
-            .filter(|(index, _)| self.review.hunks[*index].state == State::Pending)
-            .unzip()
     }
 
     /// The lines of the base with some of the hunks.

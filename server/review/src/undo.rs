@@ -67,7 +67,7 @@ fn reverse(before: &[u8], after: &[u8], live: &[u8]) -> Result<Vec<u8>, UndoErro
             lines: before[region.new].to_vec(),
         })
         .collect();
-    let merge = Merge::new(&after, live);
+    let merge = Merge::new(after, live);
     let spots = merge.spots(&edits);
     if spots.contains(&Spot::Conflicted) {
         return Err(UndoError::Changed);

@@ -1,11 +1,10 @@
 //! An accept: the decision, what it writes, and nothing less. [`Accepted`] can only be made here, so that whoever writes
 //! to a file can ask for one.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use crate::{
-    Content, DecideError, FileReview, Hunk, Opened, Part, Placement, State, Version,
-    merge::{Merge, Spot},
+    Content, DecideError, FileReview, Opened, Part, Placement, State, Version, merge::Spot,
 };
 
 /// Bytes of a live file that are replaced.
@@ -81,32 +80,64 @@ impl Opened<'_> {
     /// [`AcceptError`] when one of them is not pending or has no place in the live file.
     pub fn accept(&self, live: Option<Version<'_>>, ids: &[u32]) -> Result<Accepted, AcceptError> {
         self.review.check_pending(ids)?;
-        let chosen: Vec<&Hunk> = self
-            .review
-            .hunks
-            .iter()
-            .filter(|hunk| ids.contains(&hunk.id))
+        let asked: HashSet<u32> = ids.iter().copied().collect();
+        let is_chosen = |index: usize| asked.contains(&self.review.hunks[index].id);
+        let chosen: Vec<usize> = (0..self.review.hunks.len())
+            .filter(|index| is_chosen(*index))
             .collect();
-        let ids: Vec<u32> = chosen.iter().map(|hunk| hunk.id).collect();
-        let conflicted: Vec<u32> = self
-            .review
-            .hunks
+        let part = |index: &usize| self.review.hunks[*index].part;
+        let has = |wanted| chosen.iter().any(|index| part(index) == wanted);
+
+        let search = if has(Part::Lines) {
+            self.search(live)
+        } else {
+            None
+        };
+        let mut edits = Vec::new();
+        let mut spots = Vec::new();
+        let mut placed = HashSet::new();
+        if let Some(search) = &search {
+            for ((index, edit), spot) in search
+                .indices
+                .iter()
+                .zip(&search.edits)
+                .zip(&search.spots)
+                .filter(|((index, _), spot)| is_chosen(**index) && **spot != Spot::Conflicted)
+            {
+                placed.insert(*index);
+                edits.push(edit.clone());
+                spots.push(spot.clone());
+            }
+        }
+        let conflicted: Vec<u32> = chosen
             .iter()
-            .zip(self.place(live))
-            .filter(|(hunk, placement)| {
-                ids.contains(&hunk.id) && *placement == Placement::Conflicted
+            .map(|index| (index, &self.review.hunks[*index]))
+            .filter(|(index, hunk)| match hunk.part {
+                Part::Lines => !placed.contains(*index),
+                Part::Whole | Part::Mode => self.place_whole(hunk, live) == Placement::Conflicted,
             })
-            .map(|(hunk, _)| hunk.id)
+            .map(|(_, hunk)| hunk.id)
             .collect();
         if !conflicted.is_empty() {
             return Err(AcceptError::Conflicted { ids: conflicted });
         }
-        let has = |part| chosen.iter().any(|hunk| hunk.part == part);
-        let (result, splices) = if has(Part::Whole) {
-            (self.agent.map(Version::to_content), Vec::new())
+
+        let ids: Vec<u32> = chosen
+            .iter()
+            .map(|index| self.review.hunks[*index].id)
+            .collect();
+        let mut result = if has(Part::Whole) {
+            self.agent.map(Version::to_content)
         } else {
-            self.write(live, &ids, has(Part::Mode))?
+            live.map(Version::to_content)
         };
+        let mut splices = Vec::new();
+        if let (Some(search), Some(content)) = (&search, &mut result) {
+            (content.bytes, splices) = search.merge.write(&edits, &spots);
+        }
+        if let (true, Some(content), Some(agent)) = (has(Part::Mode), &mut result, self.agent) {
+            content.mode = agent.mode;
+        }
         Ok(Accepted {
             review: self.review.with(&ids, State::Accepted),
             ids,
@@ -114,51 +145,6 @@ impl Opened<'_> {
             result,
             splices,
         })
-    }
-
-    /// The live file with hunks of lines and of the executable bit.
-    fn write(
-        &self,
-        live: Option<Version<'_>>,
-        ids: &[u32],
-        mode: bool,
-    ) -> Result<(Option<Content>, Vec<Splice>), AcceptError> {
-        let Some(live) = live else {
-            return Ok((None, Vec::new()));
-        };
-        let mode = match self.agent {
-            Some(agent) if mode => agent.mode,
-            _ => live.mode,
-        };
-        let is_chosen = |index: usize| ids.contains(&self.review.hunks[index].id);
-        let (indices, edits) = self.pending_edits();
-        if !indices.iter().any(|index| is_chosen(*index)) {
-            let bytes = live.bytes.to_vec();
-            return Ok((Some(Content { bytes, mode }), Vec::new()));
-        }
-        let old = self.effective_lines(|hunk| hunk.state == State::Accepted);
-        let merge = Merge::new(&old, live.bytes);
-        // All pending hunks are placed, as they were for the eye, and the chosen ones written.
-        let spots = merge.spots(&edits);
-        let mut written = Vec::new();
-        let mut at = Vec::new();
-        let mut conflicted = Vec::new();
-        for ((index, edit), spot) in indices.into_iter().zip(edits).zip(spots) {
-            if !is_chosen(index) {
-                continue;
-            }
-            if spot == Spot::Conflicted {
-                conflicted.push(self.review.hunks[index].id);
-            }
-            written.push(edit);
-            at.push(spot);
-        }
-        // A very large diff is bounded by time and can come out coarser than it did a moment ago.
-        if !conflicted.is_empty() {
-            return Err(AcceptError::Conflicted { ids: conflicted });
-        }
-        let (bytes, splices) = merge.write(&written, &at);
-        Ok((Some(Content { bytes, mode }), splices))
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) fn plan(
     let mut seen = BTreeSet::new();
     let mut plan = Plan {
         root,
+        leaving_links: BTreeSet::new(),
         gone: BTreeSet::new(),
         emptied: BTreeSet::new(),
         kept: BTreeSet::new(),
@@ -40,6 +41,12 @@ pub(super) fn plan(
         if !seen.insert(&edit.path) {
             return Err(changed(&edit.path, "is in the set twice"));
         }
+        let link = |side: &Option<Side>| matches!(side, Some(Side::Symlink { .. }));
+        if link(&edit.before) && !link(&edit.after) {
+            plan.leaving_links.insert(&edit.path);
+        }
+    }
+    for edit in edits {
         plan.edit(edit, blobs)?;
     }
     plan.steps()
@@ -93,6 +100,8 @@ pub(super) fn random_name() -> String {
 
 struct Plan<'a> {
     root: &'a File,
+    /// Links that another edit of the set takes away: nothing stands below them then.
+    leaving_links: BTreeSet<&'a TreePath>,
     /// Files, links and directories that will not be there.
     gone: BTreeSet<TreePath>,
     /// Directories that may be empty afterwards.
@@ -107,10 +116,15 @@ struct Plan<'a> {
     occupied: BTreeSet<TreePath>,
 }
 
-impl Plan<'_> {
-    fn edit(&mut self, edit: &Edit, blobs: &BlobStore) -> Result<(), ApplyError> {
+impl<'a> Plan<'a> {
+    fn edit(&mut self, edit: &'a Edit, blobs: &BlobStore) -> Result<(), ApplyError> {
         let path = &edit.path;
-        let here = look(self.root, path, blobs)?;
+        let below_link = std::iter::successors(path.parent(), TreePath::parent)
+            .any(|dir| self.leaving_links.contains(&dir));
+        let here = match below_link {
+            true => Here::Nothing,
+            false => look(self.root, path, blobs)?,
+        };
         match (&edit.before, &here) {
             (None | Some(Side::Dir), Here::Nothing | Here::Dir) => {}
             (None, Here::Leaf(..)) => return Err(changed(path, "exists by now")),
@@ -262,8 +276,8 @@ impl Plan<'_> {
                     Err(Errno::NOENT) => {
                         missing.insert(dir);
                     }
-                    // A file on the way, which is an error unless it goes.
-                    Err(Errno::NOTDIR) if self.above_gone(&dir) => {
+                    // A file or link on the way, which is an error unless it goes.
+                    Err(Errno::NOTDIR | Errno::LOOP) if self.above_gone(&dir) => {
                         missing.insert(dir);
                     }
                     Err(Errno::NOTDIR) => return Err(changed(&dir, "is not a folder by now")),

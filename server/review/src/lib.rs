@@ -14,8 +14,9 @@
 //! 5. [`Opened::views`], [`Opened::remarks`] and [`unified_diff`] show it; [`digest`] binds a decision to what was shown.
 //!
 //! Files are bytes. A line ends after `\n` and nowhere else; a `\r` before it belongs to the line. Nothing is decoded,
-//! normalised or completed on the way, with two exceptions that keep a user's text whole: a line that gets a follower is
-//! ended first, and in a live file whose line endings were all changed since, hunks land with the new ending.
+//! normalised or completed on the way, with three exceptions, all for a live file that is not the base any more: a line
+//! that gets a follower is ended first; where the user gave or took the last line's ending, that stays so; and where all
+//! line endings were changed, hunks land with the new one.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,10 @@
 //! A whole daemon on a real socket. There is no virtual machine beside the test program, so tasks end as the host's
 //! failure; what happens in one is tested where there is a machine.
 
-#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it must be")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends where something is not as it must be"
+)]
 
 use std::{
     fs,

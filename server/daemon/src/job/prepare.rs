@@ -127,7 +127,7 @@ impl Job {
         Ok(snapshot)
     }
 
-    /// As with the capture: its thread cannot be stopped, so it is waited for.
+    /// Makes what the machine needs; the first time on a host that takes a minute, which a cancel does not wait for.
     async fn create(&self, spec: SandboxSpec) -> Result<Sandbox<Created>, Break> {
         let dir = self.dir().join("vm");
         make_private(&dir).map_err(|error| {
@@ -141,9 +141,12 @@ impl Job {
         let installation = Installation::locate(self.room.cache.clone()).map_err(failed)?;
         let host = legwork_host::probe(&installation).await;
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-        // The listener stays for as long as the work does.
+        // The listener stays for as long as the work does, unless the task is to stop.
         let progress = move |progress: Progress| tell.send(progress).unwrap_or_default();
-        let create = Sandbox::create(spec, &installation, &host, dir, progress);
+        let own = dir.clone();
+        let create = tokio::spawn(async move {
+            Sandbox::create(spec, &installation, &host, own, progress).await
+        });
         let retell = async {
             let mut last = None;
             // The sender goes away with the work. Progress comes thick and fast, and each one told is stored.
@@ -156,9 +159,18 @@ impl Job {
                 }
             }
         };
-        let (created, ()) = futures::join!(create, retell);
-        let created = created.map_err(failed)?;
-        self.unless_stopped(async {}).await?;
+        if let Err(stopped) = self.unless_stopped(retell).await {
+            // Images for every later task may be in the making; only this machine's own directory has to go.
+            tokio::spawn(async move {
+                drop(create.await);
+                drop(tokio::task::spawn_blocking(move || super::remove_dir(&dir)).await);
+            });
+            return Err(stopped);
+        }
+        let created = create
+            .await
+            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+            .map_err(failed)?;
         Ok(created)
     }
 }

@@ -17,6 +17,7 @@ const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
 /// Boots the machine that `file` describes; comes back only with the reason why it did not.
 pub(crate) fn run(file: &Path) -> Result<Infallible> {
+    jail::drop_environment()?;
     let config = read(file)?;
     jail::die_with(config.supervisor)?;
     jail::drop_inheritance()?;

@@ -46,8 +46,15 @@ pub(crate) fn words(config: &BootConfig, execution: Execution) -> Vec<String> {
     words
 }
 
+/// What stands behind libkrun's own words, of which the last of a kind wins.
+pub(crate) fn words_behind_krun() -> Vec<String> {
+    let mut words = root();
+    words.push("cryptomgr.notests".to_owned());
+    words
+}
+
 /// The first disk as the root file system and its `/init` as PID 1.
-pub(crate) fn root() -> Vec<String> {
+fn root() -> Vec<String> {
     let agent = BootConfig::AGENT;
     ["root=/dev/vda", "rootfstype=erofs", "ro"]
         .map(str::to_owned)

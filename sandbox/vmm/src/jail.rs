@@ -1,10 +1,12 @@
 //! What this process gives up before a guest exists.
 //!
 //! Here: it dies with its supervisor, can gain no privilege, leaves no core dump and holds nothing it inherited but the
-//! three standard streams. Not here yet: what it may still open and call.
+//! three standard streams, not even an environment. Not here yet: what it may still open and call.
 
 use std::fs::File;
 use std::os::fd::RawFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
@@ -41,6 +43,20 @@ pub(crate) fn drop_inheritance() -> Result<()> {
         nix::unistd::close(descriptor).ok();
     }
     Ok(())
+}
+
+/// Makes sure that this process has no environment, by starting its program anew without one when it has.
+///
+/// Removing variables would leave them in memory, where a guest that breaks out reads them.
+pub(crate) fn drop_environment() -> Result<()> {
+    if std::env::vars_os().next().is_none() {
+        return Ok(());
+    }
+    let error = Command::new("/proc/self/exe")
+        .args(std::env::args_os().skip(1))
+        .env_clear()
+        .exec();
+    Err(error).context("cannot start anew without an environment")
 }
 
 /// Refuses a standard input that cannot be the link.

@@ -51,7 +51,7 @@ pub(crate) fn run(config: &BootConfig, library: &Path) -> Result<Infallible> {
     for (index, disk) in config.disks.iter().enumerate() {
         context.add_disk(index, disk)?;
     }
-    context.set_kernel_words(&command_line::root())?;
+    context.set_kernel_words(&command_line::words_behind_krun())?;
 
     let status = krun::krun_start_enter(context.0);
     drop(kernel);

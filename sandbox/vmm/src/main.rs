@@ -7,6 +7,7 @@ mod command_line;
 mod jail;
 mod krun;
 mod krunfw;
+mod probe;
 mod pvh;
 mod qemu;
 
@@ -36,6 +37,7 @@ fn dispatch(arguments: &[OsString]) -> Result<()> {
     match words.as_slice() {
         [command, file] if *command == "boot" => match boot::run(file)? {},
         [command, library, output] if *command == "kernel" => krunfw::write_kernel(library, output),
+        [command] if *command == "probe" => probe::run(),
         _ => bail!(USAGE),
     }
 }

@@ -357,10 +357,7 @@ fn what_is_not_as_expected_is_refused_with_a_sentence() {
         ),
         // All or nothing: the good one is not done either.
         (
-            vec![
-                edit("good", None, new.clone()),
-                edit("a", scene.file("2"), None),
-            ],
+            vec![edit("good", None, new), edit("a", scene.file("2"), None)],
             "`a` was changed",
         ),
     ] {

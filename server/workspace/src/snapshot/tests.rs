@@ -102,7 +102,7 @@ fn image_agrees(snapshot: &Snapshot) {
             }
             (Kind::Dir, EntryKind::Dir) => {}
             (Kind::Symlink(bytes), EntryKind::Symlink { target }) => {
-                assert_eq!(escape(bytes), *target)
+                assert_eq!(escape(bytes), *target);
             }
             other => panic!("{other:?}"),
         }

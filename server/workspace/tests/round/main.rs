@@ -1,6 +1,11 @@
 //! The whole way: a random tree is captured, a guest's overlay is imitated on a copy, the change set is made and applied
 //! to the workspace, which must then equal the copy; and it is taken back.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the functions beside the test are the test"
+)]
+
 use std::{
     collections::BTreeMap,
     fs,

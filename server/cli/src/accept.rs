@@ -1,15 +1,15 @@
 //! `legwork accept`, `reject` and `undo`: decisions without looking at each hunk.
 
 use legwork_model::TaskId;
-use legwork_wire::{Decide, Decided, HunkState, Places, Review};
+use legwork_wire::{Decide, Decided, Places};
 
 use crate::{
     args::{AcceptArgs, RejectArgs, SomeArgs, TaskPrefix},
     decide,
-    failure::{Failure, Kind},
+    failure::Failure,
     output,
     printable::printable,
-    start, verdict as words, workspace,
+    start, verdict, workspace,
 };
 
 /// Does `accept`.
@@ -68,7 +68,7 @@ async fn take(places: &Places, some: SomeArgs, accept: Option<bool>) -> Result<(
             &decided,
         );
     }
-    verdict(&review, &decided)
+    Ok(())
 }
 
 /// Says what a decision did.
@@ -87,86 +87,50 @@ pub(crate) fn tell(what: &str, task: &TaskId, decided: &Decided) {
             printable(&skipped.reason)
         ));
     }
-    let hunks = words::count(decided.hunks.into(), "hunk");
+    output::note(&done(what, task, decided));
+}
+
+/// What a decision did, in one line.
+fn done(what: &str, task: &TaskId, decided: &Decided) -> String {
+    let hunks = verdict::count(decided.hunks.into(), "hunk");
     let pending = match decided.pending {
         0 => "nothing is pending any more".to_owned(),
-        pending => format!("{} pending", words::count(pending.into(), "hunk")),
+        pending => format!("{pending} pending in all"),
     };
     let undo = if what == "accepted" && !decided.written.is_empty() {
         format!("; `legwork undo {}` takes it back", task.short())
     } else {
         String::new()
     };
-    output::note(&format!("{hunks} {what}, {pending}{undo}"));
-}
-
-/// A decision that did nothing at all has failed; by policy if what was left is sensitive.
-pub(crate) fn verdict(review: &Review, decided: &Decided) -> Result<(), Failure> {
-    if decided.hunks > 0 || decided.skipped.is_empty() {
-        return Ok(());
-    }
-    let conflicted = |path, hunk: Option<u32>| {
-        let file = review.files.iter().find(|file| file.path == path)?;
-        let of = |state| {
-            file.hunks
-                .iter()
-                .any(|h| h.state == state && hunk.is_none_or(|id| id == h.id))
-        };
-        Some(file.sensitive.is_none() || of(HunkState::Conflicted))
-    };
-    let policy = decided
-        .skipped
-        .iter()
-        .all(|skipped| conflicted(skipped.path.clone(), skipped.hunk) == Some(false));
-    if policy {
-        Err(Failure::new(
-            Kind::Policy,
-            "nothing was accepted: what is pending is sensitive",
-            "look at it, then name the file, or add --include-sensitive",
-        ))
-    } else {
-        Err(Failure::task(
-            "nothing was accepted: what is pending is in conflict or sensitive",
-            "`legwork review` shows it; reject it, or retry the task on the files as they are now",
-        ))
-    }
+    format!("{hunks} {what}, {pending}{undo}")
 }
 
 #[cfg(test)]
 mod tests {
-    use legwork_wire::Skipped;
-
     use super::*;
-    use crate::review::tests::review;
-
-    fn skipped(path: &str, hunk: Option<u32>) -> Skipped {
-        Skipped {
-            path: path.parse().unwrap(),
-            hunk,
-            reason: "it is so".to_owned(),
-        }
-    }
 
     #[test]
-    fn only_a_decision_that_did_nothing_fails_and_the_reason_names_the_code() {
-        let mut review = review();
-        let code = |review: &Review, hunks, skipped| {
-            let decided = Decided {
-                hunks,
-                skipped,
-                ..Decided::default()
-            };
-            verdict(review, &decided).map_or_else(|failure| failure.kind.code(), |()| 0)
+    fn a_decision_is_told_with_what_is_left_and_the_way_back() {
+        let task: TaskId = "bcdfghjkmnpq".parse().unwrap();
+        let written = vec!["a".parse().unwrap()];
+        let mut decided = Decided {
+            hunks: 2,
+            written,
+            pending: 1,
+            ..Decided::default()
         };
-        assert_eq!(code(&review, 0, vec![]), 0);
-        assert_eq!(code(&review, 1, vec![skipped("b", None)]), 0);
-        assert_eq!(code(&review, 0, vec![skipped("b", None)]), 4);
-        assert_eq!(code(&review, 0, vec![skipped("a", Some(1))]), 1);
         assert_eq!(
-            code(&review, 0, vec![skipped("b", None), skipped("a", Some(1))]),
-            1
+            done("accepted", &task, &decided),
+            "2 hunks accepted, 1 pending in all; `legwork undo bcdfgh` takes it back"
         );
-        review.files[1].hunks[0].state = HunkState::Conflicted;
-        assert_eq!(code(&review, 0, vec![skipped("b", Some(1))]), 1);
+        assert_eq!(
+            done("pending again", &task, &decided),
+            "2 hunks pending again, 1 pending in all"
+        );
+        decided.pending = 0;
+        assert_eq!(
+            done("rejected", &task, &decided),
+            "2 hunks rejected, nothing is pending any more"
+        );
     }
 }

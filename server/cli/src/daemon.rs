@@ -25,9 +25,9 @@ pub(crate) fn foreground(detached: bool) -> Result<(), Failure> {
         Ok(()) => Ok(()),
         // Whoever started this one wanted a daemon, and there is one.
         Err(RunError::Instance(InstanceError::AlreadyRunning { .. })) if detached => Ok(()),
-        Err(error @ RunError::Instance(InstanceError::AlreadyRunning { .. })) => Err(
-            Failure::task(error.to_string(), "`legwork daemon status` tells more"),
-        ),
+        Err(error @ RunError::Instance(InstanceError::AlreadyRunning { .. })) => {
+            Err(Failure::task(error.to_string(), ""))
+        }
         Err(error) => Err(Failure::host(error.to_string(), "")),
     }
 }

@@ -14,9 +14,9 @@ use crate::{
 pub(crate) async fn doctor(places: &Places, json: bool) -> Result<(), Failure> {
     let host = legwork_daemon::doctor(places).await;
     if json {
-        output::json(&host)?
+        output::json(&host)?;
     } else {
-        output::print(&told(&host))?
+        output::print(&told(&host))?;
     }
     if host.able {
         Ok(())

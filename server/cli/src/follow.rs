@@ -59,7 +59,7 @@ impl<'a> Follow<'a> {
                     return Ok(Some(event));
                 }
                 Some(Err(error @ WireError::Unreachable { .. })) => {
-                    self.again(error.into()).await?
+                    self.again(error.into()).await?;
                 }
                 Some(Err(error)) => return Err(error.into()),
                 None => {
@@ -79,7 +79,7 @@ impl<'a> Follow<'a> {
                                 "the daemon tells nothing more of the task",
                                 "",
                             ))
-                            .await?
+                            .await?;
                         }
                         Err(error) => self.again(error.into()).await?,
                     }

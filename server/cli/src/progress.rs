@@ -1,15 +1,18 @@
 //! What is said of a task while somebody waits for it: a spinner on a terminal, plain lines elsewhere.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use legwork_model::{EventBody, Stream, TaskState};
+use legwork_model::{EventBody, Phase, Stream, TaskState};
 
 use crate::{
     output,
     printable::{printable, printable_lines},
     verdict,
 };
+
+/// How often a phase tells of itself where there is no spinner.
+const PACE: Duration = Duration::from_secs(5);
 
 /// Tells of one task on standard error.
 #[derive(Debug)]
@@ -18,6 +21,9 @@ pub(crate) struct Progress {
     spinner: Option<ProgressBar>,
     /// What the command wrote on each stream since its last line end.
     unfinished: [String; 2],
+    /// Only where there is no spinner.
+    steps: Steps,
+    notices: Vec<String>,
 }
 
 impl Progress {
@@ -26,6 +32,8 @@ impl Progress {
         Self {
             spinner: output::is_told_to_terminal().then(spinner),
             unfinished: Default::default(),
+            steps: Steps::default(),
+            notices: vec![],
         }
     }
 
@@ -34,15 +42,16 @@ impl Progress {
         match body {
             EventBody::State {
                 state: TaskState::Queued,
-            } => self.doing("waiting for its turn"),
+            } => self.doing(None, "waiting for its turn"),
             EventBody::Phase { phase, detail } => {
                 let word = verdict::phase(*phase);
                 let detail = printable(detail);
-                self.doing(&if detail.is_empty() {
+                let what = if detail.is_empty() {
                     word.to_owned()
                 } else {
                     format!("{word}: {detail}")
-                });
+                };
+                self.doing(Some(*phase), &what);
             }
             EventBody::Output { stream, text } => {
                 let whole = whole_lines(
@@ -51,7 +60,10 @@ impl Progress {
                 );
                 self.pass_on(&whole);
             }
-            EventBody::Notice { text } => self.note(&printable(text)),
+            EventBody::Notice { text } => {
+                self.note(&printable(text));
+                self.notices.push(text.clone());
+            }
             EventBody::State { .. } | EventBody::Outcome { .. } | EventBody::Review { .. } => {}
         }
     }
@@ -64,8 +76,11 @@ impl Progress {
         }
     }
 
-    /// Tells what is left to tell, and makes room for the result.
-    pub(crate) fn finish(mut self) {
+    /// Tells what is left to tell, and makes room for the result. Gives the notices that were told.
+    pub(crate) fn finish(mut self) -> Vec<String> {
+        if let Some(step) = self.steps.held.take() {
+            self.note(&step);
+        }
         for stream in 0..self.unfinished.len() {
             let mut rest = std::mem::take(&mut self.unfinished[stream]);
             if !rest.is_empty() {
@@ -73,15 +88,17 @@ impl Progress {
                 self.pass_on(&rest);
             }
         }
-        if let Some(spinner) = &self.spinner {
-            spinner.finish_and_clear();
-        }
+        std::mem::take(&mut self.notices)
     }
 
-    fn doing(&self, what: &str) {
+    fn doing(&mut self, phase: Option<Phase>, what: &str) {
         match &self.spinner {
             Some(spinner) => spinner.set_message(what.to_owned()),
-            None => output::note(what),
+            None => {
+                for step in self.steps.take(phase, what, Instant::now()) {
+                    output::note(&step);
+                }
+            }
         }
     }
 
@@ -89,7 +106,7 @@ impl Progress {
         match &self.spinner {
             _ if lines.is_empty() => {}
             Some(spinner) => {
-                spinner.suspend(|| output::tell_bytes(printable_lines(lines).as_bytes()))
+                spinner.suspend(|| output::tell_bytes(printable_lines(lines).as_bytes()));
             }
             None => output::tell_bytes(lines.as_bytes()),
         }
@@ -102,6 +119,34 @@ impl Drop for Progress {
         if let Some(spinner) = &self.spinner {
             spinner.finish_and_clear();
         }
+    }
+}
+
+/// Lines about phases at a pace that a log bears: the first and the last of each phase, and now and then one between.
+#[derive(Debug, Default)]
+struct Steps {
+    phase: Option<Phase>,
+    told: Option<Instant>,
+    held: Option<String>,
+}
+
+impl Steps {
+    /// Takes a line; gives those that are to be told now.
+    fn take(&mut self, phase: Option<Phase>, line: &str, now: Instant) -> Vec<String> {
+        let goes_on = phase.is_some() && self.phase == phase;
+        if goes_on
+            && self
+                .told
+                .is_some_and(|told| now.duration_since(told) < PACE)
+        {
+            self.held = Some(line.to_owned());
+            return vec![];
+        }
+        // What was held back in this phase is out of date by now.
+        let last = self.held.take().filter(|_| !goes_on);
+        self.phase = phase;
+        self.told = Some(now);
+        last.into_iter().chain([line.to_owned()]).collect()
     }
 }
 
@@ -125,6 +170,23 @@ fn whole_lines(unfinished: &mut String, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_phase_that_tells_much_is_told_little() {
+        let (mut steps, start) = (Steps::default(), Instant::now());
+        let mut at = |phase, line: &str, seconds| {
+            let told = steps.take(Some(phase), line, start + Duration::from_secs(seconds));
+            told.join(",")
+        };
+        assert_eq!(at(Phase::Capture, "a", 0), "a");
+        assert_eq!(at(Phase::Image, "0 %", 0), "0 %");
+        assert_eq!(at(Phase::Image, "10 %", 1), "");
+        assert_eq!(at(Phase::Image, "50 %", 5), "50 %");
+        assert_eq!(at(Phase::Image, "90 %", 7), "");
+        assert_eq!(at(Phase::Image, "100 %", 8), "");
+        assert_eq!(at(Phase::Boot, "b", 9), "100 %,b");
+        assert_eq!(at(Phase::Command, "c", 9), "c");
+    }
 
     #[test]
     fn lines_are_told_when_they_are_whole() {

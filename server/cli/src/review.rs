@@ -31,11 +31,8 @@ pub(crate) async fn review(places: &Places, task: &TaskPrefix) -> Result<(), Fai
         let key = keys
             .next()
             .map_err(|error| Failure::usage(format!("cannot read an answer: {error}"), ""))?;
-        if keys.is_single() {
-            output::print(
-                &key.map_or_else(|| "\n".to_owned(), |key| format!("{}\n", key.letter())),
-            )?;
-        }
+        // Neither a raw terminal nor a pipe shows it.
+        output::print(&key.map_or_else(|| "\n".to_owned(), |key| format!("{}\n", key.letter())))?;
         shown = true;
         match key.map_or(Step::End, |key| walk.press(key)) {
             Step::End => break,

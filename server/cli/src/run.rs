@@ -56,7 +56,7 @@ pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
         })
         .await?
         .task;
-    let client = wait(places, client, &task).await?;
+    let (client, told) = wait(places, client, &task).await?;
 
     let mut detail = client.task(task.as_str()).await?;
     let review = client.review(task.as_str()).await?;
@@ -65,7 +65,7 @@ pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
         match diff::print(&patch).map_err(Failure::from) {
             // The task is what counts, whether somebody reads its diff or not.
             Err(failure) if failure.kind != Kind::Unread => return Err(failure),
-            _ => summary(&detail, &review),
+            _ => summary(&detail, &review, &told),
         }
     }
     let mut accepted = Ok(());
@@ -82,8 +82,12 @@ pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
     accepted
 }
 
-/// Follows the task to its end. The first Ctrl-C cancels it, the second leaves at once.
-async fn wait(places: &Places, client: Client, task: &TaskId) -> Result<Client, Failure> {
+/// Follows the task to its end; gives the daemon that was heard last, and the notices that were told. The first Ctrl-C cancels it, the second leaves at once.
+async fn wait(
+    places: &Places,
+    client: Client,
+    task: &TaskId,
+) -> Result<(Client, Vec<String>), Failure> {
     let mut progress = Progress::new();
     let mut follow = Follow::new(places, client, task.as_str());
     let mut cancelling = false;
@@ -112,8 +116,7 @@ async fn wait(places: &Places, client: Client, task: &TaskId) -> Result<Client, 
             }
         }
     }
-    progress.finish();
-    Ok(follow.client().clone())
+    Ok((follow.client().clone(), progress.finish()))
 }
 
 async fn cancel(follow: &Follow<'_>, task: &TaskId) -> Result<(), Failure> {
@@ -121,40 +124,56 @@ async fn cancel(follow: &Follow<'_>, task: &TaskId) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says what there is to decide and what the user should know.
-fn summary(detail: &TaskDetail, review: &Review) {
-    for notice in &detail.notices {
+/// Says what there is to decide and what the user should know and was not told yet.
+fn summary(detail: &TaskDetail, review: &Review, told: &[String]) {
+    for notice in detail
+        .notices
+        .iter()
+        .filter(|notice| !told.contains(notice))
+    {
         output::note(&printable(notice));
     }
     for refused in &detail.refused {
-        output::note(&format!(
-            "not carried over: {}: {}",
-            printable(&refused.path),
-            printable(&refused.reason)
-        ));
+        let (path, reason) = (printable(&refused.path), printable(&refused.reason));
+        output::note(&format!("not carried over: {path}: {reason}"));
     }
-    output::note(&verdict(review, detail));
-    for file in review.files.iter().filter(|file| pending(file) > 0) {
-        if let Some(reason) = &file.sensitive {
-            let (path, id) = (&file.path, detail.task.id.short());
-            output::note(&format!(
-                "{path} is sensitive ({}): only `legwork accept {id} {path}` or `--include-sensitive` takes it",
-                printable(reason)
-            ));
-        }
+    if let Some(next) = next(review, detail) {
+        output::note(&next);
+    }
+    let id = detail.task.id.short();
+    for (file, reason) in sensitive(review) {
+        let (path, reason) = (&file.path, printable(reason));
+        output::note(&format!(
+            "{path} is sensitive ({reason}): only `legwork accept {id} {path}` or `--include-sensitive` takes it"
+        ));
     }
 }
 
-fn verdict(review: &Review, detail: &TaskDetail) -> String {
+/// What changed and how to decide on it; `None` for a task that failed and changed nothing.
+fn next(review: &Review, detail: &TaskDetail) -> Option<String> {
     let id = detail.task.id.short();
     if review.files.is_empty() {
-        return format!("task {id} changed nothing");
+        return (detail.task.outcome == Some(Outcome::Done))
+            .then(|| format!("task {id} changed nothing"));
     }
     let files = verdict::count(review.files.len() as u64, "file");
     let hunks = verdict::count(detail.task.pending.into(), "hunk");
-    format!(
-        "{files} changed, {hunks} pending: `legwork accept {id}` takes them all, `legwork review {id}` goes through them"
-    )
+    let (takes, shows) = match detail.task.pending {
+        1 => ("takes it", "shows it"),
+        _ if sensitive(review).next().is_some() => {
+            ("takes what is not sensitive", "goes through them")
+        }
+        _ => ("takes them all", "goes through them"),
+    };
+    Some(format!(
+        "{files} changed, {hunks} pending: `legwork accept {id}` {takes}, `legwork review {id}` {shows}"
+    ))
+}
+
+/// The files that wait for a decision of their own, and why.
+fn sensitive(review: &Review) -> impl Iterator<Item = (&FileReview, &str)> {
+    let files = review.files.iter().filter(|file| pending(file) > 0);
+    files.filter_map(|file| Some((file, file.sensitive.as_deref()?)))
 }
 
 async fn accept_all(client: &Client, detail: &TaskDetail, review: &Review) -> Result<(), Failure> {
@@ -171,7 +190,7 @@ async fn accept_all(client: &Client, detail: &TaskDetail, review: &Review) -> Re
     };
     let decided = client.accept(detail.task.id.as_str(), &decide).await?;
     accept::tell("accepted", &detail.task.id, &decided);
-    accept::verdict(review, &decided)
+    Ok(())
 }
 
 fn print_json(detail: &TaskDetail, review: &Review, patch: &[u8]) -> Result<(), Failure> {
@@ -228,7 +247,7 @@ fn ended(detail: &TaskDetail) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use legwork_model::{Digest, FailureKind};
+    use legwork_model::FailureKind;
 
     use super::*;
 
@@ -257,16 +276,21 @@ mod tests {
     #[test]
     fn the_summary_names_the_next_steps() {
         let mut review = crate::review::tests::review();
-        review.digest = Digest::of(b"x");
+        let told = |review: &Review, pending| next(review, &detail(Some(Outcome::Done), pending));
         assert_eq!(
-            super::verdict(&review, &detail(Some(Outcome::Done), 5)),
-            "2 files changed, 5 hunks pending: `legwork accept bcdfgh` takes them all, `legwork review bcdfgh` goes \
-             through them"
+            told(&review, 5).unwrap(),
+            "2 files changed, 5 hunks pending: `legwork accept bcdfgh` takes what is not sensitive, `legwork review \
+             bcdfgh` goes through them"
+        );
+        review.files.pop();
+        assert!(told(&review, 2).unwrap().contains("takes them all"));
+        assert!(
+            told(&review, 1)
+                .unwrap()
+                .contains("1 file changed, 1 hunk pending: `legwork accept bcdfgh` takes it,")
         );
         review.files.clear();
-        assert_eq!(
-            super::verdict(&review, &detail(None, 0)),
-            "task bcdfgh changed nothing"
-        );
+        assert_eq!(told(&review, 0).unwrap(), "task bcdfgh changed nothing");
+        assert_eq!(next(&review, &detail(Some(Outcome::Cancelled), 0)), None);
     }
 }

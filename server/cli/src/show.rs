@@ -28,9 +28,9 @@ pub(crate) async fn show(places: &Places, args: ShowArgs) -> Result<(), Failure>
     } else if args.manifest {
         let manifest = client.manifest(id).await?;
         if args.json {
-            output::json(&manifest)?
+            output::json(&manifest)?;
         } else {
-            output::print(&listing(&manifest))?
+            output::print(&listing(&manifest))?;
         }
     } else {
         whole(&client, id, args.json).await?;
@@ -60,17 +60,17 @@ fn told(detail: &TaskDetail, review: Option<&Review>, now: i64) -> String {
     let mut lines = Lines::default();
     lines.field("task", task.id.as_str());
     lines.field("command", &tasks::title(task));
+    let spec = &task.spec;
     lines.field(
         "workspace",
-        &printable(
-            &task
-                .spec
-                .workspace
-                .join(&task.spec.directory)
-                .display()
-                .to_string(),
-        ),
+        &printable(&spec.workspace.display().to_string()),
     );
+    if !spec.directory.as_os_str().is_empty() {
+        lines.field(
+            "directory",
+            &printable(&spec.directory.display().to_string()),
+        );
+    }
     lines.field("state", &verdict::state(task));
     if let Some(legwork_model::Outcome::Failed(failure)) = &task.outcome {
         lines.field("", &printable(&failure.message));

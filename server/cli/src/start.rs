@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io,
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     time::Duration,
@@ -73,8 +74,14 @@ fn spawn(places: &Places) -> Result<Child, Failure> {
             "look at the state folder, or install legwork again",
         )
     };
-    let program = std::env::current_exe().map_err(failed)?;
-    let words = File::create(last_words(places)).map_err(failed)?;
+    let program = this_program().map_err(failed)?;
+    let words = File::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(last_words(places))
+        .map_err(failed)?;
     Command::new(program)
         .args(["daemon", "start", "--foreground", "--detached"])
         // It must not hold a folder that the user may want to unmount.
@@ -84,6 +91,18 @@ fn spawn(places: &Places) -> Result<Child, Failure> {
         .stderr(words)
         .spawn()
         .map_err(failed)
+}
+
+/// The file of this program, also after it was replaced by another version.
+fn this_program() -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let replaced = program
+        .to_str()
+        .and_then(|path| path.strip_suffix(" (deleted)"));
+    Ok(match replaced {
+        Some(path) if !program.exists() => PathBuf::from(path),
+        _ => program,
+    })
 }
 
 /// What the daemon said before it had a log.

@@ -30,11 +30,6 @@ impl Keys {
         }
     }
 
-    /// Whether a key is not echoed by the terminal.
-    pub(crate) fn is_single(&self) -> bool {
-        matches!(self, Self::Single(_))
-    }
-
     /// The next answer; `None` at the end of input.
     pub(crate) fn next(&mut self) -> io::Result<Option<Key>> {
         match self {

@@ -150,7 +150,7 @@ async fn stop(
                 "{running} {} running",
                 if running == 1 { "task is" } else { "tasks are" }
             ),
-            "wait for the end, cancel with `legwork cancel`, or stop with force: running tasks fail as interrupted then",
+            "wait for the end, cancel with `legwork cancel`, or insist with `legwork daemon stop --force`: running tasks fail as interrupted then",
         )),
     }
 }

@@ -2,6 +2,9 @@
 
 use legwork_model::Stream;
 
+/// Bytes that are judged at once.
+const PIECE: usize = 4 << 10;
+
 /// Turns the bytes of both streams into text, piece by piece.
 #[derive(Debug)]
 pub(crate) struct Printer {
@@ -32,19 +35,26 @@ impl Printer {
         }
     }
 
-    /// The text of the next bytes of a stream; empty when nothing of them can be shown (yet).
+    /// The text of the next bytes of a stream; empty when nothing of them can be shown (yet). What is longer as text than
+    /// as bytes is counted as text: a flood of zeros must not become five floods in the store.
     pub(crate) fn print(&mut self, stream: Stream, bytes: &[u8]) -> String {
-        let room = usize::try_from(self.left)
-            .unwrap_or(usize::MAX)
-            .min(bytes.len());
-        let (kept, rest) = bytes.split_at(room);
-        self.left -= room as u64;
-        self.dropped += rest.len() as u64;
         let pending = match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
         };
-        pending.print(kept)
+        let mut all = String::new();
+        for piece in bytes.chunks(PIECE) {
+            let room = usize::try_from(self.left)
+                .unwrap_or(usize::MAX)
+                .min(piece.len());
+            let (kept, rest) = piece.split_at(room);
+            let text = pending.print(kept);
+            let taken = text.len().max(kept.len()) as u64;
+            self.left = self.left.saturating_sub(taken);
+            self.dropped += rest.len() as u64;
+            all.push_str(&text);
+        }
+        all
     }
 
     /// What both streams ended in the middle of.

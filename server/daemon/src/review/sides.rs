@@ -163,7 +163,11 @@ impl Standing {
                 after: None,
             });
         }
-        if accepted.changes_live() {
+        // A directory that is there is still said to stay: else it would go with the last file in it.
+        let stays = accepted
+            .result()
+            .is_some_and(|result| result.mode == Mode::Dir);
+        if accepted.changes_live() || stays {
             let before = match &self.here {
                 Found::Known(Some(live)) => Some(side(live, blobs)?),
                 Found::Known(None) | Found::Foreign => None,

@@ -16,6 +16,7 @@ use legwork_spec::{BootConfig, BootDisk};
 
 use crate::command_line;
 use crate::krunfw::Krunfw;
+use crate::probe;
 
 const STDIN: i32 = 0;
 /// The guest's console is this process's standard output.
@@ -28,6 +29,8 @@ const SYNC_NONE: u32 = 0;
 
 /// Runs the machine; when it ends, so does this process, and it comes back only with the reason why it did not start.
 pub(crate) fn run(config: &BootConfig, library: &Path) -> Result<Infallible> {
+    // libkrun ends in a panic without it.
+    probe::require_device()?;
     let kernel = Krunfw::open(library)?;
     // libkrun asks for the library by its bare name and is given this one.
     kernel.answers_to_its_name()?;

@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use kvm_bindings::{
     KVM_API_VERSION, KVM_MAX_CPUID_ENTRIES, kvm_regs, kvm_segment, kvm_userspace_memory_region,
 };
@@ -83,6 +83,14 @@ pub(crate) fn run() -> Result<()> {
         "micros": u64::try_from(finding.ran.as_micros()).unwrap_or(u64::MAX),
     });
     writeln!(std::io::stdout(), "{line}").context("cannot print the verdict")
+}
+
+/// Gives the reason when `/dev/kvm` cannot be opened; proves nothing when it can.
+pub(crate) fn require_device() -> Result<()> {
+    match Kvm::new() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(anyhow!(unopened(error.errno()).detail)),
+    }
 }
 
 fn probe() -> Finding {

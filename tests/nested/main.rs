@@ -1,0 +1,44 @@
+//! The emulated machine that other tests stand on: what it promises them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use kit::nested::Nested;
+
+/// Kept between runs; everything in it can be fetched again.
+fn machine() -> anyhow::Result<Nested> {
+    Nested::prepare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/nested"))
+}
+
+#[test]
+fn runs_a_script_on_the_hosts_files_with_kvm_and_keeps_its_writes_away_from_them() {
+    let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("written-by-the-emulated-machine");
+    let script = format!(
+        "echo out; echo err >&2; test -c /dev/kvm || exit 9; test -f {}/Cargo.toml || exit 8; touch {} || exit 7; exit 3",
+        env!("CARGO_MANIFEST_DIR"),
+        probe.display(),
+    );
+    let output = machine()
+        .unwrap()
+        .run(&script, Duration::from_secs(300))
+        .unwrap();
+    assert_eq!(
+        (output.code, output.text.as_str()),
+        (3, "out\nerr\n"),
+        "{}",
+        output.console
+    );
+    assert!(!probe.exists(), "a write in the machine reached the host");
+}
+
+#[test]
+fn a_machine_that_does_not_end_is_ended_and_named() {
+    let error = machine()
+        .unwrap()
+        .run("sleep 1000", Duration::from_secs(3))
+        .unwrap_err();
+    assert!(
+        format!("{error:#}").contains("did not end in time"),
+        "{error:#}"
+    );
+}

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bench;
 mod demo;
 mod places;
 mod product;
@@ -35,6 +36,8 @@ enum Task {
     Demo(demo::Args),
     /// Set up, then run every check and every test.
     Test(test::Args),
+    /// Measure speed and memory of the release build.
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Task::Build(args) => product::main(&args),
         Task::Demo(args) => demo::main(&args),
         Task::Test(args) => test::main(&args),
+        Task::Bench(args) => bench::main(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

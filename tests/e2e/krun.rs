@@ -1,0 +1,54 @@
+//! The krun driver, proven: a whole `legwork run --driver krun` in an emulated machine that has real hardware
+//! virtualization. The kernel, the guest agent and the change set are the same as everywhere else.
+
+use std::{path::Path, time::Duration};
+
+use kit::{nested::Nested, product};
+
+#[test]
+fn a_task_runs_under_libkrun() {
+    let machine =
+        Nested::prepare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/nested")).unwrap();
+    let script = SCRIPT
+        .replace("@BIN@", product::bin_dir().to_str().unwrap())
+        .replace("@CACHE@", product::cache().to_str().unwrap());
+    let output = machine.run(&script, Duration::from_mins(8)).unwrap();
+    assert_eq!(output.code, 0, "{}\n{}", output.text, output.console);
+    for wanted in [
+        "\"driver\": \"krun\"",
+        "\"emulated\": false",
+        "inside: 6.",
+        "proven",
+    ] {
+        assert!(
+            output.text.contains(wanted),
+            "no {wanted} in {}",
+            output.text
+        );
+    }
+}
+
+/// The cache is the host's, read-only below and a layer of memory above, so that no image is built again.
+const SCRIPT: &str = r#"
+set -e
+export LEGWORK_STATE=/tmp/state LEGWORK_RUNTIME=/tmp/run LEGWORK_CACHE=@CACHE@ HOME=/root
+export PATH="@BIN@:$PATH" NO_COLOR=1
+mkdir -p /tmp/project/src; cd /tmp/project
+printf 'one\ntwo\nthree\n' > numbers.txt; printf 'a\n' > src/a.txt; printf 'b\n' > src/b.txt
+legwork doctor
+legwork run --json --driver krun --isolation hardware --memory 512M --disk 256M -- \
+  sh -c 'echo "inside: $(uname -r)"; sed -i s/two/TWO/ numbers.txt; rm src/a.txt; echo new > src/c.txt; ls /sys/class/net; test ! -e /dev/vsock' \
+  > result.json.tmp
+cat result.json.tmp; mv result.json.tmp /tmp/result.json
+test "$(cat numbers.txt | tr '\n' ' ')" = "one two three "
+id=$(legwork tasks --json | grep -o '"id": *"[a-z]*"' | head -n 1 | cut -d'"' -f4)
+legwork logs "$id"
+legwork accept "$id"
+test "$(cat numbers.txt | tr '\n' ' ')" = "one TWO three "
+test ! -e src/a.txt
+test "$(cat src/c.txt)" = new
+legwork undo "$id"
+test "$(cat numbers.txt | tr '\n' ' ')" = "one two three "
+legwork daemon stop
+echo proven
+"#;

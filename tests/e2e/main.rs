@@ -1,0 +1,13 @@
+//! The product from outside: the real binary, its real daemon, real virtual machines, real files.
+//!
+//! On a host without usable virtualization the machines are emulated by QEMU; they are never skipped.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod bad_input;
+mod bytes;
+mod death;
+mod ends;
+mod full;
+mod job;
+mod krun;

@@ -31,7 +31,8 @@ pub(crate) fn command(argv: &[String]) -> String {
     printable(&words.join(" ")).into_owned()
 }
 
-fn quoted(word: &str) -> String {
+/// A word as it could be typed into a shell.
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric()
             || "-_=+.,/:@%^~".contains(c)

@@ -13,7 +13,7 @@ use crate::{
     output,
     printable::printable,
     progress::Progress,
-    start, verdict,
+    start, verdict, workspace,
 };
 
 /// What `--json` prints.
@@ -141,10 +141,11 @@ fn summary(detail: &TaskDetail, review: &Review, told: &[String]) {
         output::note(&next);
     }
     let id = detail.task.id.short();
+    let place = workspace::in_workspace(&detail.task.spec.workspace);
     for (file, reason) in sensitive(review) {
-        let (path, reason) = (&file.path, printable(reason));
+        let (path, typed, reason) = (&file.path, place.typed(&file.path), printable(reason));
         output::note(&format!(
-            "{path} is sensitive ({reason}): only `legwork accept {id} {path}` or `--include-sensitive` takes it"
+            "{path} is sensitive ({reason}): only `legwork accept {id} {typed}` or `--include-sensitive` takes it"
         ));
     }
 }

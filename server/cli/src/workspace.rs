@@ -7,7 +7,10 @@ use std::{
 
 use legwork_model::TreePath;
 
-use crate::{failure::Failure, printable::printable};
+use crate::{
+    failure::Failure,
+    printable::{printable, quoted},
+};
 
 /// What makes a folder the top of a workspace.
 const MARKS: [&str; 4] = [".legwork", ".git", ".jj", ".hg"];
@@ -75,6 +78,18 @@ impl Place {
             }
         }
         Some(inside)
+    }
+
+    /// How the user would type a path of the workspace from where they stand, for a shell.
+    pub(crate) fn typed(&self, path: &TreePath) -> String {
+        let up = self.directory.components().count();
+        let text = match path.as_path().strip_prefix(&self.directory) {
+            Ok(below) if up > 0 => {
+                TreePath::from_path(below).map_or_else(|_| ".".to_owned(), |path| path.to_string())
+            }
+            _ => format!("{}{path}", "../".repeat(up)),
+        };
+        quoted(&text)
     }
 }
 
@@ -183,6 +198,26 @@ mod tests {
                 place.locate(Path::new(typed)),
                 inside.map(PathBuf::from),
                 "{typed}"
+            );
+        }
+    }
+
+    #[test]
+    fn paths_are_typed_back_from_where_the_user_stands() {
+        for (directory, path, typed) in [
+            ("", "a/x", "a/x"),
+            ("a", "a/x y", "'x y'"),
+            ("a/b", "a/x", "../../a/x"),
+            ("a", "a", "."),
+        ] {
+            let place = Place {
+                workspace: "/w".into(),
+                directory: directory.into(),
+            };
+            assert_eq!(
+                place.typed(&path.parse().unwrap()),
+                typed,
+                "{path} from {directory}"
             );
         }
     }

@@ -104,13 +104,17 @@ fn place(hunk: &Hunk) -> String {
         .iter()
         .take_while(|line| line.kind == LineKind::Context)
         .count();
-    let start = |first: u32| u64::from(first).saturating_sub(leading as u64);
+    // A side without lines is placed behind the line before it, as in every unified diff.
+    let start = |first: u32, lines: usize| {
+        u64::from(first).saturating_sub(leading as u64 + u64::from(lines == 0))
+    };
+    let (before, after) = (count(LineKind::Removed), count(LineKind::Added));
     let mut text = format!(
         "@@ -{},{} +{},{} @@ hunk {}",
-        start(hunk.before.0),
-        count(LineKind::Removed),
-        start(hunk.after.0),
-        count(LineKind::Added),
+        start(hunk.before.0, before),
+        before,
+        start(hunk.after.0, after),
+        after,
         hunk.id
     );
     if let Some(live) = hunk.live.filter(|live| *live != hunk.before.0) {

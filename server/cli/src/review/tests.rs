@@ -193,6 +193,17 @@ fn a_hunk_is_drawn_with_its_file_place_and_nothing_a_terminal_would_obey() {
 }
 
 #[test]
+fn a_new_file_begins_behind_line_zero() {
+    let mut review = review();
+    let hunk = &mut review.files[0].hunks[0];
+    (hunk.before, hunk.after, hunk.live) = ((1, 0), (1, 2), Some(1));
+    hunk.lines.drain(..2);
+    let walk = Walk::new(review);
+    let text = draw::spot(&walk.current().unwrap(), false);
+    assert!(text.contains("@@ -0,0 +1,2 @@ hunk 1\n"), "{text}");
+}
+
+#[test]
 fn what_has_no_lines_is_drawn_by_its_summary() {
     let mut review = review();
     let file = &mut review.files[0];

@@ -188,6 +188,20 @@ fn a_task_in_the_background_can_be_watched_and_cancelled() {
     let detail = home.wait_for(&folder.path(), &id, &["ended", "ready"]);
     assert!(cancelling.elapsed().as_secs() < 20);
     assert_eq!(detail["task"]["outcome"]["type"], "cancelled");
+    // What it had changed by then can be looked at, and turned down.
+    assert_eq!(
+        (
+            detail["task"]["state"].as_str(),
+            detail["task"]["pending"].as_i64()
+        ),
+        (Some("ready"), Some(1))
+    );
+    assert!(
+        home.legwork(&folder.path(), ["show", &id, "--diff"])
+            .text()
+            .contains("+changed")
+    );
+    home.legwork(&folder.path(), ["reject", &id]).expect(0);
     assert_eq!(
         String::from_utf8_lossy(&follower.wait_with_output().unwrap().stdout),
         "begun\n"

@@ -32,6 +32,9 @@ use crate::{
     store::{FileRow, Finish, Store, StoreError},
 };
 
+/// How long the collecting of a cancelled task may take: whoever cancels wants it to end.
+const FAREWELL: Duration = Duration::from_secs(10);
+
 /// What jobs work with.
 #[derive(Debug)]
 pub(crate) struct Room {
@@ -152,10 +155,22 @@ impl Job {
         snapshot: &Arc<Snapshot>,
         findings: &mut Findings,
     ) -> Result<(Outcome, Vec<FileRow>), Break> {
-        let outcome = self.run(task, sandbox, findings).await?;
+        let outcome = match self.run(task, sandbox, findings).await {
+            // The command is gone with its substream; what it changed by then is still the user's to look at.
+            Err(Break::Stopped(StopReason::Cancelled)) => Outcome::Cancelled,
+            ended => ended?,
+        };
         let clock = Instant::now();
         self.to(Transition::End).await?;
-        let files = self.collect(task, sandbox, snapshot, findings).await?;
+        let collected = self.collect(task, sandbox, snapshot, findings);
+        let files = if outcome == Outcome::Cancelled {
+            let late = |_| Break::Stopped(StopReason::Cancelled);
+            tokio::time::timeout(FAREWELL, collected)
+                .await
+                .map_err(late)??
+        } else {
+            self.unless_stopped(collected).await??
+        };
         findings.report.timings.collect = millis(clock);
         Ok((outcome, files))
     }

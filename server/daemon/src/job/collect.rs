@@ -42,8 +42,7 @@ impl Job {
             let changes = take(inbox, &snapshot, &workspace, &room.blobs)?;
             rows(changes, &snapshot, &room.blobs)
         });
-        let both = async { futures::join!(sandbox.collect(frames), taken) };
-        let (listed, taken) = self.unless_stopped(both).await?;
+        let (listed, taken) = futures::join!(sandbox.collect(frames), taken);
         let taken = taken.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         let (rows, refused) = match (listed, taken) {
             // Its reader had a reason to stop reading, and that is the one to tell.

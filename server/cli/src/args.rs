@@ -24,8 +24,8 @@ struct Line {
     command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 ready or accepted, 1 the task failed, 2 usage, 3 this host cannot run it, \
-                          4 refused by policy, 130 cancelled.";
+const EXIT_CODES: &str = "Exit codes: 0 ready or accepted, 1 the task or the decision failed, 2 usage, \
+                          3 this host cannot run it, 4 refused by policy, 130 cancelled.";
 
 /// A subcommand.
 #[derive(Debug, Subcommand)]

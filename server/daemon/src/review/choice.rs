@@ -118,7 +118,7 @@ impl Choice {
                     self.skipped.push(Skipped {
                         path: row.path().clone(),
                         hunk: None,
-                        reason: format!("is left for a decision of its own: {why}"),
+                        reason: format!("it waits for a decision of its own: {why}"),
                     });
                 }
                 _ => self.add(row, row.review.pending(), false),

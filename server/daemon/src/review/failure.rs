@@ -43,7 +43,7 @@ pub(crate) enum ReviewError {
     #[error("`{path}` cannot be accepted: {why}")]
     Collided { path: TreePath, why: &'static str },
     /// All of it was left out.
-    #[error("nothing was accepted: `{}` {}{}", .first.path, .first.reason, and_more(*.more))]
+    #[error("nothing was accepted; `{}`: {}{}", .first.path, .first.reason, and_more(*.more))]
     AllSkipped {
         first: Box<Skipped>,
         more: usize,

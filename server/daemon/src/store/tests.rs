@@ -1,3 +1,5 @@
+//! What is stored survives: restarts, damage, newer schemas, and illegal transitions are refused.
+
 use legwork_model::{
     Change, ChangeKind, Digest, EventBody, Failure, FailureKind, Outcome, Report, Side, TaskId,
     TaskSpec, TaskState, Transition, TreePath, Worker,

@@ -1,3 +1,5 @@
+//! Hunks as data: what is cut, decided, stored and opened again.
+
 use legwork_model::TreePath;
 
 use super::*;

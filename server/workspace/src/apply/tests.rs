@@ -1,3 +1,5 @@
+//! All or nothing: failures, aborts and races at every step of an apply.
+
 use std::{
     cell::Cell,
     collections::BTreeMap,

@@ -1,3 +1,5 @@
+//! What a guest reports becomes a change, a refusal or an error, and never anything else.
+
 use std::{collections::BTreeMap, fs, os::unix::fs::symlink, path::PathBuf};
 
 use legwork_model::Digest;

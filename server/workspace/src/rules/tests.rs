@@ -1,3 +1,5 @@
+//! What is ignored, tracked, secret or left out by rule.
+
 use std::process::Command;
 
 use super::*;

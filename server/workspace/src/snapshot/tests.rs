@@ -1,3 +1,5 @@
+//! Bytes in, same bytes out; what stays outside is named.
+
 use std::{
     collections::BTreeMap,
     ffi::OsStr,

@@ -46,7 +46,7 @@ struct Verdict {
 pub struct HostReport {
     /// What `/dev/kvm` is worth.
     pub hardware: Hardware,
-    /// A sentence on that.
+    /// A sentence on that; what it lacks comes first, then a colon and what to do.
     pub detail: String,
     /// libkrunfw, which holds the guest kernel; or why there is none.
     pub library: Result<PathBuf, String>,
@@ -108,7 +108,7 @@ impl HostReport {
             };
             return Err(unable(
                 format!("{asked} hardware virtualization, and {}", self.detail),
-                self.hardware_hint(),
+                "mend that, or allow emulation",
             ));
         }
         let driver = driver.unwrap_or(if usable { Driver::Krun } else { Driver::Qemu });
@@ -117,8 +117,8 @@ impl HostReport {
                 "QEMU is not installed".to_owned()
             } else {
                 format!(
-                    "{} and QEMU, which would emulate a machine, is not installed",
-                    self.detail
+                    "{}, and QEMU, which would emulate a machine, is not installed",
+                    self.lack()
                 )
             };
             return Err(unable(message, setup));
@@ -137,7 +137,7 @@ impl HostReport {
             Ok(chosen) if chosen.emulated => format!(
                 "tasks run in a virtual machine that QEMU emulates in software: about 15 times slower, and no hardware \
                  boundary ({})",
-                self.detail
+                self.lack()
             ),
             Ok(_) => "tasks run in microVMs of libkrun on this machine's own virtualization".into(),
             Err(error) => format!("tasks cannot run here: {error}"),
@@ -155,10 +155,6 @@ impl HostReport {
             Some(path) => (name.to_owned(), true, path.display().to_string()),
             None => (name.to_owned(), false, format!("not installed: {package}")),
         };
-        let hardware = match self.hardware {
-            Hardware::Usable => self.detail.clone(),
-            _ => format!("{}: {}", self.detail, self.hardware_hint()),
-        };
         let library = match &self.library {
             Ok(path) => (true, path.display().to_string()),
             Err(reason) => (false, reason.clone()),
@@ -167,7 +163,7 @@ impl HostReport {
             (
                 "hardware virtualization".into(),
                 self.hardware == Hardware::Usable,
-                hardware,
+                self.detail.clone(),
             ),
             ("guest kernel".into(), library.0, library.1),
             program(
@@ -179,20 +175,9 @@ impl HostReport {
         ]
     }
 
-    fn hardware_hint(&self) -> &'static str {
-        match self.hardware {
-            Hardware::Usable => "",
-            Hardware::Absent => {
-                "switch virtualization on in the firmware or in the settings of this virtual machine, or allow \
-                 emulation"
-            }
-            Hardware::NoPermission => {
-                "run `sudo usermod -aG kvm $USER` and log in again, or allow emulation"
-            }
-            Hardware::Emulated | Hardware::Error => {
-                "use a machine with real virtualization, or allow emulation"
-            }
-        }
+    /// Why there is no hardware virtualization, without the advice that follows it.
+    fn lack(&self) -> &str {
+        self.detail.split(':').next().unwrap_or(&self.detail)
     }
 }
 

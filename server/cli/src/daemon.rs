@@ -71,7 +71,9 @@ async fn stop(places: &Places, force: bool) -> Result<(), Failure> {
         })?;
     let pid = i32::try_from(status.pid).ok().and_then(Pid::from_raw);
     let deadline = Instant::now() + STOP_DEADLINE;
-    while find(places).await?.is_some() || pid.is_some_and(|pid| test_kill_process(pid).is_ok()) {
+    while start::reach(places).await.is_ok()
+        || pid.is_some_and(|pid| test_kill_process(pid).is_ok())
+    {
         if Instant::now() >= deadline {
             return Err(Failure::host(
                 format!(
@@ -107,7 +109,7 @@ async fn status(places: &Places, json: bool) -> Result<(), Failure> {
 
 /// The daemon, if it runs.
 async fn find(places: &Places) -> Result<Option<Client>, Failure> {
-    match Client::connect(places).await {
+    match start::reach(places).await {
         Ok(client) => Ok(Some(client)),
         Err(error) if start::is_absent(&error) => Ok(None),
         Err(error) => Err(error.into()),

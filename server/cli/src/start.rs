@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use legwork_wire::{Client, Places, WireError};
+use legwork_wire::{Client, ErrorKind, Places, WireError};
 use tokio::time::{Instant, sleep};
 
 use crate::{
@@ -28,17 +28,34 @@ const TAIL: usize = 8;
 
 /// Connects to the daemon; starts it if there is none.
 pub(crate) async fn connect(places: &Places) -> Result<Client, Failure> {
-    match Client::connect(places).await {
+    match reach(places).await {
         Ok(client) => Ok(client),
         Err(error) if is_absent(&error) => start(places).await,
         Err(error) => Err(error.into()),
     }
 }
 
-/// Whether the error says that no daemon runs: no socket, or one that a dead daemon left behind.
+/// Connects to the daemon, if one answers: the socket of a process that is just ending still takes connections.
+pub(crate) async fn reach(places: &Places) -> Result<Client, WireError> {
+    let client = Client::connect(places).await?;
+    client.status().await?;
+    Ok(client)
+}
+
+/// Whether the error says that no daemon runs: no socket, one that a dead daemon left behind, or a daemon that is ending.
 pub(crate) fn is_absent(error: &WireError) -> bool {
-    matches!(error, WireError::Unreachable { source, .. }
-        if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused))
+    match error {
+        WireError::Unreachable { source, .. } => matches!(
+            source.kind(),
+            io::ErrorKind::NotFound
+                | io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::BrokenPipe
+        ),
+        // The only conflict that a question for its status can meet: it is ending.
+        WireError::Refused(body) => body.kind == ErrorKind::Conflict,
+        WireError::Garbled(_) => false,
+    }
 }
 
 async fn start(places: &Places) -> Result<Client, Failure> {
@@ -49,14 +66,16 @@ async fn start(places: &Places) -> Result<Client, Failure> {
     loop {
         // Looked at before the socket: a daemon that ended after it had answered is still a daemon that was there.
         let ended = child.try_wait().ok().flatten();
-        match Client::connect(places).await {
+        match reach(places).await {
             Ok(client) => return Ok(client),
             Err(error) if is_absent(&error) => {}
             Err(error) => return Err(error.into()),
         }
-        // A daemon that finds another one ends well, and the other one answers soon.
-        if let Some(status) = ended.filter(|status| !status.success()) {
-            return Err(ended_early(places, status));
+        match ended {
+            Some(status) if !status.success() => return Err(ended_early(places, status)),
+            // It found another one, which answers soon, or is ending and makes room.
+            Some(_) => child = spawn(places)?,
+            None => {}
         }
         if Instant::now() >= deadline {
             return Err(silent(places));
@@ -86,12 +105,21 @@ fn spawn(places: &Places) -> Result<Child, Failure> {
         .args(["daemon", "start", "--foreground", "--detached"])
         // It must not hold a folder that the user may want to unmount.
         .current_dir(&places.state)
+        .envs(FRUGAL)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(words)
         .spawn()
         .map_err(failed)
 }
+
+/// Makes glibc's allocator (mallopt(3)) give memory back: the daemon is at rest most of its life, and a capture of a large
+/// workspace should not show in its size for the rest of it.
+const FRUGAL: [(&str, &str); 3] = [
+    ("MALLOC_ARENA_MAX", "1"),
+    ("MALLOC_MMAP_THRESHOLD_", "65536"),
+    ("MALLOC_TRIM_THRESHOLD_", "131072"),
+];
 
 /// The file of this program, also after it was replaced by another version.
 fn this_program() -> io::Result<PathBuf> {

@@ -407,9 +407,18 @@ fn broken(socket: &Path, error: &hyper::Error) -> WireError {
     if error.is_parse() {
         return WireError::Garbled(error.to_string());
     }
+    let cause =
+        std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
+    let kind = match cause {
+        Some(cause) => cause.kind(),
+        None if error.is_incomplete_message() || error.is_canceled() || error.is_closed() => {
+            io::ErrorKind::ConnectionReset
+        }
+        None => io::ErrorKind::Other,
+    };
     WireError::Unreachable {
         socket: socket.to_owned(),
-        source: io::Error::other(error.to_string()),
+        source: io::Error::new(kind, error.to_string()),
     }
 }
 

@@ -76,6 +76,23 @@ fn workspaces_that_are_awkward() {
 }
 
 #[test]
+fn a_workspace_where_removable_disks_are() {
+    let home = Home::new();
+    let dir = tempfile::tempdir_in("/run").unwrap();
+    let workspace = dir.path().join("media/disk/project");
+    fs::create_dir_all(&workspace).unwrap();
+    fs::write(workspace.join("a.txt"), "a\n").unwrap();
+    let task = home.task(&workspace, "cat a.txt >&2; echo b >> a.txt");
+    assert_eq!(task["pending"], 1, "{task}");
+    home.legwork(&workspace, ["accept", task["task"].as_str().unwrap()])
+        .expect(0);
+    assert_eq!(
+        fs::read_to_string(workspace.join("a.txt")).unwrap(),
+        "a\nb\n"
+    );
+}
+
+#[test]
 fn a_hundred_thousand_files() {
     let home = Home::new();
     let folder = Folder::with(&[]);

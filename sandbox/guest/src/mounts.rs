@@ -60,6 +60,10 @@ pub(crate) fn enter(workspace: &[u8]) -> anyhow::Result<Layers> {
     copy_mode("/ws", "/scratch/ws/upper")?;
     overlay("/lower", "/scratch/root", Path::new("/newroot"))
         .context("cannot stack the root file system")?;
+    for dir in ["/proc", "/sys", "/dev", "/run"] {
+        mount_move(dir, format!("/newroot{dir}")).with_context(|| format!("cannot move {dir}"))?;
+    }
+    // After these: the workspace may stand below one of them, as removable disks do below /run.
     let place = Path::new("/newroot").join(below);
     std::fs::create_dir_all(&place)
         .with_context(|| format!("cannot make {}", workspace.display()))?;
@@ -68,9 +72,6 @@ pub(crate) fn enter(workspace: &[u8]) -> anyhow::Result<Layers> {
         workspace: open("/scratch/ws/upper")?,
         scratch: open("/scratch")?,
     };
-    for dir in ["/proc", "/sys", "/dev", "/run"] {
-        mount_move(dir, format!("/newroot{dir}")).with_context(|| format!("cannot move {dir}"))?;
-    }
     std::env::set_current_dir("/newroot").context("cannot enter the new root")?;
     mount_change("/", MountPropagationFlags::PRIVATE).context("cannot make the root private")?;
     mount_move(".", "/").context("cannot move the new root")?;

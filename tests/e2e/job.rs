@@ -97,6 +97,34 @@ fn accepting_all_equals_running_it_here_and_rejecting_all_leaves_everything() {
 }
 
 #[test]
+fn files_and_folders_take_each_others_place() {
+    let home = Home::new();
+    let folder = || {
+        Folder::with(&[
+            ("conf", "c\n"),
+            ("lib/l.txt", "l\n"),
+            ("lib/deep/m.txt", "m\n"),
+            ("link", "file\n"),
+        ])
+    };
+    let script = "rm conf; mkdir conf; echo main > conf/main; rm -r lib; echo flat > lib; rm link; ln -s conf link";
+    let (accepted, direct) = (folder(), folder());
+    direct.sh(script);
+    let before = accepted.standing();
+    let task = home.task(&accepted.path(), script);
+    let id = task["task"].as_str().unwrap();
+    // Half of it would leave a folder in the way: refused, and nothing is written.
+    let half = home.legwork(&accepted.path(), ["accept", id, "lib:1"]);
+    assert_ne!(half.code, 0, "{half:?}");
+    assert_eq!(accepted.standing(), before);
+    home.legwork(&accepted.path(), ["accept", id, "--include-sensitive"])
+        .expect(0);
+    assert_eq!(accepted.standing(), direct.standing());
+    home.legwork(&accepted.path(), ["undo", id]).expect(0);
+    assert_eq!(accepted.standing(), before);
+}
+
+#[test]
 fn the_copy_is_frozen_and_everything_of_it_is_seen() {
     let (home, folder) = (Home::new(), poem());
     folder.sh("git init -q . && git add src poem.txt && git -c user.name=t -c user.email=t@example.com commit -qm first");

@@ -92,10 +92,14 @@ impl Standing {
             ChangeKind::Rename { from } => Some(found(workspace, from)),
             _ => None,
         };
-        Self {
-            here: found(workspace, row.path()),
-            from,
+        let mut here = found(workspace, row.path());
+        let is_dir = matches!(&here, Found::Known(Some(live)) if live.mode == Mode::Dir);
+        let becomes_leaf = row.change.before.is_none() && row.change.after != Some(Side::Dir);
+        if is_dir && becomes_leaf {
+            // A folder whose entries go with the same set makes room; the applier refuses if any stays.
+            here = Found::Known(None);
         }
+        Self { here, from }
     }
 
     /// Nothing is known of it.

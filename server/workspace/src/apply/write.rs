@@ -45,12 +45,16 @@ impl<'a> Tree<'a> {
             let (temp, new, keep, staged) = match action {
                 Action::Replace {
                     temp,
+                    old,
                     new,
                     mode,
                     owner,
                     staged,
-                    ..
-                } => (temp, new, Some((*mode, *owner)), staged),
+                } => {
+                    // A link's own mode says nothing.
+                    let keep = matches!(old, Side::File { .. }).then_some((*mode, *owner));
+                    (temp, new, keep, staged)
+                }
                 Action::Place { temp, new, staged } => (temp, new, None, staged),
                 _ => continue,
             };

@@ -16,6 +16,10 @@ async fn ends_are_told_apart() {
     assert_eq!(ran.text(), format!("out\n{WORKSPACE}\nhello there\n"));
     assert_eq!(ran.stderr, b"err\n");
 
+    // Nobody types: what reads its input sees the end of it.
+    let ran = machine.sh("cat; read answer || echo 'no answer'").await;
+    assert_eq!(ran.text(), "no answer\n");
+
     let ran = machine.sh("kill -SEGV $$").await;
     assert_eq!(ran.exit.status, ExitStatus::Signaled(11));
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use legwork_link::{Exec, ExecOutput, ExecStatus, Open, frame};
+use legwork_link::{Exec, ExecInput, ExecOutput, ExecStatus, Open, frame};
 use tokio::{io::AsyncWriteExt as _, sync::mpsc, time::timeout};
 
 use crate::{
@@ -144,6 +144,8 @@ impl Sandbox<Running> {
         let mut kept = request.output_limit;
         let mut surplus = 0;
         let mut substream = self.open(&Open::Exec(request)).await?;
+        // Nobody is there to type: what asks a question must see so, not wait.
+        frame::write(&mut substream, &ExecInput::StdinEnd).await?;
         substream
             .flush()
             .await
@@ -190,9 +192,11 @@ impl Sandbox<Running> {
 /// What a program finds in its environment unless it is told otherwise.
 fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     [
+        ("GIT_TERMINAL_PROMPT", "0"),
         ("HOME", "/root"),
         ("LANG", "C.UTF-8"),
         ("LOGNAME", "root"),
+        ("PAGER", "cat"),
         (
             "PATH",
             "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",

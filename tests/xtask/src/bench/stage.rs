@@ -48,8 +48,9 @@ impl Stage {
         Ok(serde_json::from_slice(&self.output(folder, &arguments)?)?)
     }
 
-    pub(super) fn delegate(&self, folder: &Path, script: &str) -> Result<String> {
-        let id = self.output(folder, &["delegate", "--", "sh", "-c", script])?;
+    pub(super) fn delegate(&self, folder: &Path, options: &[&str], script: &str) -> Result<String> {
+        let arguments = [&["delegate"], options, &["--", "sh", "-c", script]].concat();
+        let id = self.output(folder, &arguments)?;
         Ok(String::from_utf8(id)?.trim().to_owned())
     }
 

@@ -14,9 +14,8 @@ use super::system::System;
 use crate::places;
 use crate::step;
 
-/// Where Debian itself is served; used when the machine's own sources name no mirror that has the
-/// package.
-const DEBIAN: &str = "http://deb.debian.org/debian";
+const NO_MIRROR: &str = "this distribution has no guest kernel package, and apt's sources name no mirror of Debian to \
+    take it from; add one, or unpack Debian's package libkrunfw5 yourself and name its library in LEGWORK_LIBKRUNFW";
 
 const NO_AUTHORITY: &str = "this user is not root, and sudo is absent or wants a password";
 
@@ -176,24 +175,17 @@ pub(super) fn unpack(package: &str, into: &Path) -> Result<()> {
             }
         }
     }
-    Err(failure.context("no mirror of Debian is known")?)
+    Err(failure.context(NO_MIRROR)?)
 }
 
-/// The machine's own mirrors of Debian, then Debian's.
+/// The machine's own mirrors of Debian.
 fn mirrors() -> Vec<String> {
-    let mut mirrors = match System::detect() {
+    match System::detect() {
         System::Apt { codename } => {
             sources::debian_mirrors(&sources::read(Path::new("/etc/apt")), &codename)
         }
         _ => Vec::new(),
-    };
-    if !mirrors
-        .iter()
-        .any(|mirror| mirror.trim_end_matches('/') == DEBIAN)
-    {
-        mirrors.push(DEBIAN.to_owned());
     }
-    mirrors
 }
 
 /// Debian's keys; Debian has them, its derivatives have a package of them.
@@ -354,10 +346,5 @@ mod tests {
             text.contains("\n12\n") && !text.contains("\n11\n"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn debian_is_always_the_last_mirror() {
-        assert!(mirrors().iter().any(|mirror| mirror.starts_with(DEBIAN)));
     }
 }

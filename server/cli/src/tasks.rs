@@ -12,6 +12,9 @@ use crate::{
     workspace::Place,
 };
 
+/// Characters of a command that a list shows.
+const LONGEST: usize = 72;
+
 /// How long an ended task is listed without `--all`, in milliseconds.
 const RECENT: i64 = 24 * 3600 * 1000;
 
@@ -77,8 +80,17 @@ fn row(task: &Task, now: i64, with_workspace: bool) -> Vec<String> {
             .unwrap_or(task.spec.workspace.as_os_str());
         row.push(printable(&name.to_string_lossy()).into_owned());
     }
-    row.push(title(task));
+    row.push(shortened(&title(task)));
     row
+}
+
+/// A list has a line a task: the whole command stands in `legwork show`.
+fn shortened(title: &str) -> String {
+    if title.chars().count() <= LONGEST {
+        return title.to_owned();
+    }
+    let kept: String = title.chars().take(LONGEST - 1).collect();
+    format!("{kept}…")
 }
 
 /// Columns side by side, each as wide as its widest cell; the last one as it comes.
@@ -107,6 +119,13 @@ mod tests {
     use legwork_model::Outcome;
 
     use super::*;
+
+    #[test]
+    fn a_command_takes_one_line_of_the_list() {
+        assert_eq!(shortened("sed -i s/a/b/ file"), "sed -i s/a/b/ file");
+        let long = shortened(&"ü".repeat(1000));
+        assert_eq!((long.chars().count(), long.ends_with('…')), (LONGEST, true));
+    }
 
     #[test]
     fn what_waits_is_always_listed_and_what_ended_for_a_day() {

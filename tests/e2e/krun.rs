@@ -36,10 +36,17 @@ export PATH="@BIN@:$PATH" NO_COLOR=1
 mkdir -p /tmp/project/src; cd /tmp/project
 printf 'one\ntwo\nthree\n' > numbers.txt; printf 'a\n' > src/a.txt; printf 'b\n' > src/b.txt
 legwork doctor
-legwork run --json --driver krun --isolation hardware --memory 512M --disk 256M -- \
-  sh -c 'echo "inside: $(uname -r)"; sed -i s/two/TWO/ numbers.txt; rm src/a.txt; echo new > src/c.txt; perl -MSocket -e "socket(S, 40, SOCK_STREAM, 0) and connect(S, pack(qq(S S L L x4), 40, 0, 1024, 2)) and exit 9"' \
-  > result.json.tmp
-cat result.json.tmp; mv result.json.tmp /tmp/result.json
+# Under this emulation libkrun's port has been seen to end early (1 run in 4); that is told apart and tried again.
+done=
+for try in 1 2 3; do
+  if legwork run --json --driver krun --isolation hardware --memory 512M --disk 256M -- \
+  sh -c 'echo "inside: $(uname -r)"; sed -i s/two/TWO/ numbers.txt; rm src/a.txt; echo new > src/c.txt; perl -MSocket -e "socket(S, 40, SOCK_STREAM, 0) and connect(S, pack(qq(S S L L x4), 40, 0, 1024, 2)) and exit 9"' > /tmp/result.json
+  then done=$try; break; fi
+  cat /tmp/result.json; tail -n 20 /tmp/state/daemon.log
+  grep -q vm-died /tmp/result.json
+done
+test -n "$done"
+cat /tmp/result.json
 test "$(cat numbers.txt | tr '\n' ' ')" = "one two three "
 id=$(legwork tasks --json | grep -o '"id": *"[a-z]*"' | head -n 1 | cut -d'"' -f4)
 legwork logs "$id"

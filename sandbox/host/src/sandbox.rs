@@ -344,7 +344,7 @@ async fn boot(
     let (dialer, pump) = mux::client(link);
     tokio::spawn(async move {
         if let Err(error) = pump.await {
-            tracing::debug!(%error, "the link ended");
+            tracing::info!(%error, "the link ended");
         }
     });
     let mut seed = [0; 32];

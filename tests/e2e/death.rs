@@ -221,7 +221,6 @@ fn a_daemon_killed_in_the_middle_of_an_accept_leaves_all_or_nothing() {
     }
     reference.write("new.txt", "new\n");
     let after = reference.standing();
-    let (mut forward, mut back) = (0, 0);
     for round in 0..24 {
         let mut accept = home
             .command(&here, ["accept", id])
@@ -239,7 +238,6 @@ fn a_daemon_killed_in_the_middle_of_an_accept_leaves_all_or_nothing() {
         let standing = folder.standing();
         if pending == 0 {
             assert_eq!(standing, after, "round {round}");
-            forward += 1;
             home.legwork(&here, ["undo", id]).expect(0);
         } else {
             assert_eq!(
@@ -247,9 +245,7 @@ fn a_daemon_killed_in_the_middle_of_an_accept_leaves_all_or_nothing() {
                 (before.clone(), Some(41)),
                 "round {round}"
             );
-            back += 1;
         }
         assert_eq!(folder.standing(), before, "round {round}");
     }
-    assert!(forward + back == 24);
 }

@@ -25,7 +25,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ),
     ("legwork-agent", &["model"]),
     ("legwork-workspace", &["model", "erofs"]),
-    ("legwork-wire", &["model", "spec"]),
+    ("legwork-wire", &["review", "model", "spec"]),
     ("legwork-review", &["model"]),
     ("legwork-model", &["spec"]),
     ("legwork-host", &["image", "egress", "link", "spec"]),

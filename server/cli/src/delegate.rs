@@ -74,6 +74,7 @@ pub(crate) fn spec(args: TaskArgs) -> Result<TaskSpec, Failure> {
         isolation: args.isolation,
         driver: args.driver,
         environment: args.env,
+        request: None,
     })
 }
 

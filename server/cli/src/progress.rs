@@ -64,7 +64,10 @@ impl Progress {
                 self.note(&printable(text));
                 self.notices.push(text.clone());
             }
-            EventBody::State { .. } | EventBody::Outcome { .. } | EventBody::Review { .. } => {}
+            EventBody::State { .. }
+            | EventBody::Outcome { .. }
+            | EventBody::Review { .. }
+            | EventBody::Changes { .. } => {}
         }
     }
 

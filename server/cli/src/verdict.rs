@@ -120,6 +120,7 @@ pub(crate) mod tests {
             driver: None,
             include: vec![],
             environment: vec![],
+            request: None,
         };
         let id: TaskId = "bcdfghjkmnpq".parse().unwrap();
         Task {

@@ -58,7 +58,7 @@ fn told(event: &Event) -> Option<String> {
             verdict::outcome(outcome),
             verdict::count(u64::from(*pending), "hunk")
         )),
-        EventBody::Review { pending } => Some(format!(
+        EventBody::Review { pending } | EventBody::Changes { pending } => Some(format!(
             "{} pending",
             verdict::count(u64::from(*pending), "hunk")
         )),

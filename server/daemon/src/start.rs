@@ -89,6 +89,7 @@ mod tests {
                 driver: None,
                 include: Vec::new(),
                 environment: Vec::new(),
+                request: None,
             };
             let task = NewTask {
                 id: TaskId::random(),

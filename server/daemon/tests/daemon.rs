@@ -69,6 +69,7 @@ impl House {
             driver: None,
             include: Vec::new(),
             environment: Vec::new(),
+            request: None,
         };
         Submit {
             spec,

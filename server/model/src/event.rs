@@ -57,6 +57,11 @@ pub enum EventBody {
         /// Hunks that still wait.
         pending: u32,
     },
+    /// The task is running and has changed something: there are other hunks to look at than before.
+    Changes {
+        /// Hunks that wait.
+        pending: u32,
+    },
 }
 
 /// What takes a while.

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | *workspace* | the user's folder on the host; nothing is written there without an accept |
 //! | *snapshot* | a frozen copy of a workspace: a [`Manifest`] and an image the guest reads |
+//! | *request* | what a task was asked for in words, and where ([`Request`]) |
 //! | *task* | one thing asked for; it runs once in its own sandbox on its own snapshot |
 //! | *change set* | what the guest did to its copy, as typed data made by the host ([`ChangeSet`]) |
 //! | *hunk* | the smallest part of a change that can be accepted or rejected |
@@ -19,6 +20,7 @@ mod id;
 mod manifest;
 mod outcome;
 mod path;
+mod request;
 mod state;
 mod task;
 
@@ -29,5 +31,6 @@ pub use id::{ParseTaskIdError, TaskId};
 pub use manifest::{Entry, EntryKind, LeftOut, Manifest, Reason};
 pub use outcome::{Failure, FailureKind, Outcome};
 pub use path::{PathError, TreePath, escape, unescape};
+pub use request::{Finding, Place, Request};
 pub use state::{TaskState, Transition};
 pub use task::{Report, Task, TaskSpec, Timings, Worker};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use legwork_spec::{Driver, Isolation, Limits};
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, TaskId, TaskState};
+use crate::{Outcome, Request, TaskId, TaskState};
 
 /// Who does the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,25 @@ pub struct TaskSpec {
     /// Environment variables for the command.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
+    /// What was asked for in words, if it was: the command is told by `LEGWORK_PROMPT`, `LEGWORK_FILE`, `LEGWORK_LINES`
+    /// and, as JSON, `LEGWORK_REQUEST`.
+    #[serde(default)]
+    pub request: Option<Request>,
+}
+
+impl TaskSpec {
+    /// What the task is called in a list: the first line of what was asked for, else its command.
+    pub fn title(&self) -> String {
+        let said = self.request.as_ref().and_then(|request| {
+            request
+                .text
+                .lines()
+                .map(str::trim)
+                .find(|line| !line.is_empty())
+        });
+        let Worker::Command { argv } = &self.worker;
+        said.map_or_else(|| argv.join(" "), str::to_owned)
+    }
 }
 
 /// A task as the store knows it.

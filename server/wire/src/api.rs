@@ -6,7 +6,7 @@ use legwork_model::{Refused, Task, TaskId, TaskSpec};
 use serde::{Deserialize, Serialize};
 
 /// Number of this surface. It grows when something is added; a daemon serves every older one.
-pub const GENERATION: u32 = 1;
+pub const GENERATION: u32 = 2;
 
 /// Header of each request with the client's [`GENERATION`].
 pub const GENERATION_HEADER: &str = "x-legwork-generation";

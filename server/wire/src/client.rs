@@ -20,13 +20,13 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::{Method, Request, Response, StatusCode, body::Incoming, client::conn::http1, header};
 use hyper_util::rt::TokioIo;
-use legwork_model::{Event, Manifest, Task};
+use legwork_model::{Digest, Event, Manifest, Task};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::{net::UnixStream, time::timeout};
 
 use crate::{
-    Decide, Decided, ErrorBody, GENERATION, GENERATION_HEADER, Places, Review, Status, Stop,
-    Submit, Submitted, TaskDetail, WireError,
+    Claimed, Decide, Decided, Desk, ErrorBody, GENERATION, GENERATION_HEADER, Places, Reopen,
+    Review, Settle, Status, Stop, Submit, Submitted, TaskDetail, WireError,
 };
 
 /// The largest answer that is read, in bytes.
@@ -202,6 +202,53 @@ impl Client {
     /// As for [`Client::accept`].
     pub async fn undo(&self, id: &str) -> Result<Decided, WireError> {
         self.post_empty(&of(id, "/undo")).await
+    }
+
+    /// What an editor needs to place a task's hunks in its own buffers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::task`].
+    pub async fn desk(&self, id: &str) -> Result<Desk, WireError> {
+        self.get(&of(id, "/desk")).await
+    }
+
+    /// One version of a file that a [`Desk`] names, byte for byte.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::task`]; usage when the desk does not name it.
+    pub async fn blob(&self, id: &str, digest: Digest) -> Result<Vec<u8>, WireError> {
+        let path = of(id, &format!("/blobs/{digest}"));
+        let answer = self.call(Method::GET, &path, None).await?;
+        Ok(self.whole(answer, LARGEST_ANSWER).await?.into())
+    }
+
+    /// Keeps hunks for an editor that is about to put them into its buffers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::accept`].
+    pub async fn claim(&self, id: &str, decide: &Decide) -> Result<Claimed, WireError> {
+        self.post(&of(id, "/claim"), decide).await
+    }
+
+    /// Says what became of a claim.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::task`]; a conflict when the claim is not held any more.
+    pub async fn settle(&self, id: &str, settle: &Settle) -> Result<Decided, WireError> {
+        self.post(&of(id, "/settle"), settle).await
+    }
+
+    /// Makes decided hunks pending again.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::task`].
+    pub async fn reopen(&self, id: &str, reopen: &Reopen) -> Result<Decided, WireError> {
+        self.post(&of(id, "/reopen"), reopen).await
     }
 
     /// Stops a task.

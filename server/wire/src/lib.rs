@@ -17,6 +17,11 @@
 //! | `POST /v1/tasks/{id}/accept` | [`Decide`] | [`Decided`] |
 //! | `POST /v1/tasks/{id}/reject` | [`Decide`] | [`Decided`] |
 //! | `POST /v1/tasks/{id}/undo` | | [`Decided`]: the last decision of the task is taken back |
+//! | `GET /v1/tasks/{id}/desk` | | [`Desk`]: what an editor needs to place the hunks in its own buffers |
+//! | `GET /v1/tasks/{id}/blobs/{digest}` | | `application/octet-stream`: one version of a file that [`Desk`] names |
+//! | `POST /v1/tasks/{id}/claim` | [`Decide`] | [`Claimed`]: for some seconds nobody else can decide these hunks |
+//! | `POST /v1/tasks/{id}/settle` | [`Settle`] | [`Decided`]: what became of a claim |
+//! | `POST /v1/tasks/{id}/reopen` | [`Reopen`] | [`Decided`]: decided hunks are pending again; no file is touched |
 //! | `POST /v1/tasks/{id}/cancel` | | `Task` |
 //! | `POST /v1/tasks/{id}/retry` | | [`Submitted`]: the same spec on a new snapshot |
 //!
@@ -24,12 +29,14 @@
 
 mod api;
 mod client;
+mod desk;
 mod failure;
 mod places;
 mod review;
 
 pub use api::{GENERATION, GENERATION_HEADER, Host, Status, Stop, Submit, Submitted, TaskDetail};
 pub use client::{Client, EventStream};
+pub use desk::{CLAIM_SECONDS, Claimed, Desk, DeskFile, Landed, Reopen, Settle};
 pub use failure::{ErrorBody, ErrorKind, WireError};
 pub use places::{Places, PlacesError};
 pub use review::{

@@ -21,6 +21,7 @@ fn spec() -> TaskSpec {
         driver: None,
         include: Vec::new(),
         environment: Vec::new(),
+        request: None,
     }
 }
 

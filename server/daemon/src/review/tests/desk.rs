@@ -134,6 +134,7 @@ impl Desk {
             driver: None,
             include: Vec::new(),
             environment: Vec::new(),
+            request: None,
         };
         store
             .with(|db| {

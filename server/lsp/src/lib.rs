@@ -1,1 +1,7 @@
-//! The language server.
+//! The language server: tasks and their hunks in any editor that speaks LSP.
+
+mod asks;
+mod scratch;
+mod symbols;
+mod text;
+mod uri;

@@ -6,6 +6,7 @@ use anyhow::{Error, Result};
 use crate::step::{CANNOT_RUN_HERE, Stop};
 
 mod apt;
+mod editors;
 mod kernel;
 mod need;
 mod sources;
@@ -113,6 +114,9 @@ fn install(missing: &[Need]) -> Vec<Error> {
     }
     if missing.contains(&Need::GuestKernel) {
         outcomes.push(kernel::provide());
+    }
+    if missing.contains(&Need::Editors) {
+        outcomes.push(editors::provide());
     }
     outcomes.into_iter().filter_map(Result::err).collect()
 }

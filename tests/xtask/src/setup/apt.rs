@@ -179,7 +179,7 @@ pub(super) fn unpack(package: &str, into: &Path) -> Result<()> {
 }
 
 /// The machine's own mirrors of Debian.
-fn mirrors() -> Vec<String> {
+pub(super) fn mirrors() -> Vec<String> {
     match System::detect() {
         System::Apt { codename } => {
             sources::debian_mirrors(&sources::read(Path::new("/etc/apt")), &codename)
@@ -189,7 +189,7 @@ fn mirrors() -> Vec<String> {
 }
 
 /// Debian's keys; Debian has them, its derivatives have a package of them.
-fn keyring() -> Result<PathBuf> {
+pub(super) fn keyring() -> Result<PathBuf> {
     let find = || {
         ["gpg", "pgp"]
             .iter()
@@ -206,24 +206,32 @@ fn keyring() -> Result<PathBuf> {
     find().context("package debian-archive-keyring holds no keyring where one is expected")
 }
 
-/// Gives apt a second, throw-away set of sources, lists and cache.
+/// Has apt put the package's file where we can unpack it, from Debian sid at that mirror.
 fn from_sid(package: &str, mirror: &str, keyring: &Path, scratch: &Path) -> Result<PathBuf> {
     let area = tempfile::tempdir_in(scratch)?.keep();
-    fs::set_permissions(&area, fs::Permissions::from_mode(0o755))?;
+    let options = apart("sid", mirror, keyring, &area)?;
+    quiet(apt_with(&options).arg("update"))?;
+    download(package, &area, &options)
+}
+
+/// The options that give apt a second, throw-away set of sources, lists and cache in `area`: that
+/// suite at that mirror and nothing else.
+pub(super) fn apart(suite: &str, mirror: &str, keyring: &Path, area: &Path) -> Result<Vec<String>> {
+    fs::set_permissions(area, fs::Permissions::from_mode(0o755))?;
     for dir in ["lists/partial", "cache/archives/partial"] {
         fs::create_dir_all(area.join(dir))?;
     }
-    let list = area.join("sid.list");
+    let list = area.join("apart.list");
     fs::write(
         &list,
         format!(
-            "deb [arch={} signed-by={}] {mirror} sid main\n",
+            "deb [arch={} signed-by={}] {mirror} {suite} main\n",
             debian_architecture(),
             keyring.display()
         ),
     )?;
     let path = |name: &str, value: &Path| format!("{name}={}", value.display());
-    let options = [
+    Ok(vec![
         path("Dir::Etc::sourcelist", &list),
         "Dir::Etc::sourceparts=/dev/null".to_owned(),
         path("Dir::State::lists", &area.join("lists")),
@@ -236,9 +244,7 @@ fn from_sid(package: &str, mirror: &str, keyring: &Path, scratch: &Path) -> Resu
         "Acquire::http::Timeout=30".to_owned(),
         // With it a source that cannot be read or verified fails the update.
         "APT::Update::Error-Mode=any".to_owned(),
-    ];
-    quiet(apt_with(&options).arg("update"))?;
-    download(package, &area, &options)
+    ])
 }
 
 fn debian_architecture() -> &'static str {
@@ -249,7 +255,7 @@ fn debian_architecture() -> &'static str {
     }
 }
 
-fn apt_with(options: &[String]) -> Command {
+pub(super) fn apt_with(options: &[String]) -> Command {
     let mut command = Command::new("apt-get");
     command.arg("-q").env("LC_ALL", "C");
     for option in options {
@@ -274,12 +280,12 @@ fn download(package: &str, area: &Path, options: &[String]) -> Result<PathBuf> {
         .with_context(|| format!("apt-get download {package} left no file"))
 }
 
-fn extract(file: &Path, into: &Path) -> Result<()> {
+pub(super) fn extract(file: &Path, into: &Path) -> Result<()> {
     fs::create_dir_all(into)?;
     quiet(Command::new("dpkg").arg("-x").arg(file).arg(into))
 }
 
-fn say(line: &str) {
+pub(super) fn say(line: &str) {
     println!("setup: {line}");
     std::io::stdout().flush().ok();
 }
@@ -293,7 +299,7 @@ fn output(command: &mut Command) -> Result<Output> {
 }
 
 /// Runs a program whose output matters only when it fails.
-fn quiet(command: &mut Command) -> Result<()> {
+pub(super) fn quiet(command: &mut Command) -> Result<()> {
     let output = output(command)?;
     if output.status.success() {
         return Ok(());

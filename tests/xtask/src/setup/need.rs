@@ -9,6 +9,7 @@ use anyhow::Result;
 
 use super::Purpose;
 use super::apt;
+use super::editors;
 use super::kernel;
 use crate::places;
 use crate::product;
@@ -26,6 +27,8 @@ pub(super) enum Need {
     MkfsErofs,
     Git,
     Xz,
+    Tmux,
+    Editors,
     PackageLists,
     Rustfmt,
     Clippy,
@@ -42,7 +45,7 @@ impl Need {
     /// All needs of a purpose.
     pub(super) fn of(purpose: Purpose) -> &'static [Self] {
         const RUN: usize = 4;
-        const ALL: [Need; 12] = [
+        const ALL: [Need; 14] = [
             Need::Qemu,
             Need::Mke2fs,
             Need::StaticLibc,
@@ -52,6 +55,8 @@ impl Need {
             Need::MkfsErofs,
             Need::Git,
             Need::Xz,
+            Need::Tmux,
+            Need::Editors,
             Need::PackageLists,
             Need::Rustfmt,
             Need::Clippy,
@@ -74,6 +79,8 @@ impl Need {
             Self::MkfsErofs => "mkfs.erofs (tests)",
             Self::Git => "git (tests)",
             Self::Xz => "xz (tests: unpacks kernel modules)",
+            Self::Tmux => "tmux (tests: drives editors)",
+            Self::Editors => "rooms with Neovim, Helix and Emacs of two releases (tests)",
             Self::PackageLists => "apt's lists of packages (tests: fetch a kernel to emulate KVM)",
             Self::Rustfmt => "rustfmt (tests)",
             Self::Clippy => "clippy (tests)",
@@ -93,6 +100,8 @@ impl Need {
             Self::MkfsErofs => places::program("mkfs.erofs").is_some(),
             Self::Git => places::program("git").is_some(),
             Self::Xz => places::program("xz").is_some(),
+            Self::Tmux => places::program("tmux").is_some(),
+            Self::Editors => editors::are_here(),
             Self::PackageLists => !apt::is_here() || apt::has_lists(),
             Self::Rustfmt => cargo_has("fmt"),
             Self::Clippy => cargo_has("clippy"),

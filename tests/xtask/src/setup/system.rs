@@ -90,6 +90,15 @@ impl System {
         if missing.contains(&Need::GuestKernel) {
             lines.push(self.kernel_advice());
         }
+        if missing.contains(&Need::Editors) {
+            lines.push(match self {
+                Self::Apt { .. } => {
+                    "cargo xtask setup --tests    # fetches the editors, needs no root".to_owned()
+                }
+                _ => "the tests' editors are taken from Debian: run the tests on Debian or what derives from it"
+                    .to_owned(),
+            });
+        }
         format!(
             "this machine lacks what Legwork needs; run:\n  {}",
             lines.join("\n  ")
@@ -125,7 +134,14 @@ impl System {
     fn packages_for(&self, need: Need) -> &'static [&'static str] {
         let arm = cfg!(target_arch = "aarch64");
         match (self, need) {
-            (_, Need::GuestKernel | Need::PackageLists | Need::Rustfmt | Need::Clippy) => &[],
+            (
+                _,
+                Need::GuestKernel
+                | Need::Editors
+                | Need::PackageLists
+                | Need::Rustfmt
+                | Need::Clippy,
+            ) => &[],
             (Self::MacOs, Need::Qemu) => &["qemu"],
             (Self::Dnf, Need::Qemu) if arm => &["qemu-system-aarch64-core"],
             (Self::Dnf, Need::Qemu) => &["qemu-system-x86-core"],
@@ -145,6 +161,7 @@ impl System {
             (_, Need::Cpio) => &["cpio"],
             (_, Need::MkfsErofs) => &["erofs-utils"],
             (_, Need::Git) => &["git"],
+            (_, Need::Tmux) => &["tmux"],
             (Self::Dnf | Self::Pacman | Self::MacOs, Need::Xz) => &["xz"],
             (_, Need::Xz) => &["xz-utils"],
         }

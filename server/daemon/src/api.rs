@@ -1,6 +1,7 @@
 //! The HTTP surface: the table in `legwork_wire`, row by row. It decides nothing: it reads a request, asks the one
 //! whose business it is, and writes the answer down.
 
+mod desk;
 mod events;
 mod listener;
 mod refusal;
@@ -61,6 +62,11 @@ pub(crate) fn router(api: Api) -> Router {
         .route("/v1/tasks/{id}/accept", post(review::accept))
         .route("/v1/tasks/{id}/reject", post(review::reject))
         .route("/v1/tasks/{id}/undo", post(review::undo))
+        .route("/v1/tasks/{id}/desk", get(desk::desk))
+        .route("/v1/tasks/{id}/blobs/{digest}", get(desk::blob))
+        .route("/v1/tasks/{id}/claim", post(desk::claim))
+        .route("/v1/tasks/{id}/settle", post(desk::settle))
+        .route("/v1/tasks/{id}/reopen", post(desk::reopen))
         .fallback(nothing_here)
         .method_not_allowed_fallback(nothing_here)
         .layer(middleware::from_fn(check_generation))

@@ -7,12 +7,17 @@
 //! | which hunks a decision is about | `choice.rs` |
 //! | what a client draws | `view.rs` |
 //! | undo, and what a dead daemon left undecided | `settle.rs` |
+//! | what an editor needs to place hunks itself | `desk.rs` |
+//! | hunks that an editor puts into its buffers, and takes out again | `landing.rs`, `claims.rs` |
 //!
 //! An accept is stored as intended before the first byte is written and as done after the last, so that a daemon that
 //! ends anywhere in between leaves something that can be told apart and finished.
 
 mod choice;
+mod claims;
+mod desk;
 mod failure;
+mod landing;
 mod settle;
 mod sides;
 #[cfg(test)]
@@ -22,6 +27,7 @@ mod view;
 use std::{
     path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
 
 use legwork_model::{ChangeKind, Task, TaskId};
@@ -37,6 +43,7 @@ use crate::{
     store::{Decision, DecisionKind, FileRow, Store},
 };
 use choice::{Choice, Chosen};
+use claims::Claims;
 use sides::{Bytes, Standing};
 
 /// Takes decisions.
@@ -46,7 +53,7 @@ pub(crate) struct Reviewer {
     journal: PathBuf,
     blobs: BlobStore,
     /// Held while files are written and while what is to be written is worked out.
-    deciding: Mutex<()>,
+    deciding: Mutex<Claims>,
 }
 
 /// A task under review.
@@ -74,7 +81,7 @@ impl Reviewer {
             store,
             journal: state.join("journal"),
             blobs,
-            deciding: Mutex::new(()),
+            deciding: Mutex::default(),
         }
     }
 
@@ -121,10 +128,9 @@ impl Reviewer {
 
     /// Takes changes into the workspace: all of the decision, or nothing.
     pub(crate) fn accept(&self, name: &str, decide: &Decide) -> Result<Decided, ReviewError> {
-        let _deciding = self.lock();
+        let claims = self.lock();
         let case = self.case(name)?;
-        check_digest(&case, decide)?;
-        let choice = Choice::of(&case.rows, decide, DecisionKind::Accept)?;
+        let choice = case.choose(decide, DecisionKind::Accept, &claims)?;
         let workspace = self.workspace(&case.task.id, &case.task)?;
         let plan = self.plan(&case, choice, &workspace)?;
         if plan.picks.is_empty() {
@@ -173,10 +179,9 @@ impl Reviewer {
 
     /// Turns changes down. No file is touched.
     pub(crate) fn reject(&self, name: &str, decide: &Decide) -> Result<Decided, ReviewError> {
-        let _deciding = self.lock();
+        let claims = self.lock();
         let case = self.case(name)?;
-        check_digest(&case, decide)?;
-        let choice = Choice::of(&case.rows, decide, DecisionKind::Reject)?;
+        let choice = case.choose(decide, DecisionKind::Reject, &claims)?;
         let mut moved = Vec::new();
         for chosen in &choice.chosen {
             let row = case.row(&chosen.path)?;
@@ -276,18 +281,13 @@ impl Reviewer {
     }
 
     fn case(&self, name: &str) -> Result<Case, ReviewError> {
-        let case = self.store.with(|db| {
+        Ok(self.store.with(|db| {
             let id = db.resolve(name)?;
             Ok(Case {
                 task: db.task(&id)?,
                 rows: db.files(&id)?,
             })
-        })?;
-        if case.task.state.is_over() {
-            Ok(case)
-        } else {
-            Err(ReviewError::NotOver(case.task.id))
-        }
+        })?)
     }
 
     /// The very folder that the task was started on.
@@ -299,27 +299,40 @@ impl Reviewer {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
+    fn lock(&self) -> MutexGuard<'_, Claims> {
         // A decision that ended in a panic is as one that was cut off: its intent is stored.
-        self.deciding.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut claims = self.deciding.lock().unwrap_or_else(PoisonError::into_inner);
+        claims.expire(Instant::now());
+        claims
     }
 }
 
 impl Case {
+    /// The hunks that a decision is about, if it can be taken now.
+    fn choose(
+        &self,
+        decide: &Decide,
+        kind: DecisionKind,
+        claims: &Claims,
+    ) -> Result<Choice, ReviewError> {
+        let id = &self.task.id;
+        if self.rows.is_empty() && !self.task.state.is_over() {
+            return Err(ReviewError::NotYet(id.clone()));
+        }
+        if decide
+            .digest
+            .is_some_and(|shown| shown != digest(&self.rows))
+        {
+            return Err(ReviewError::Outdated(id.clone()));
+        }
+        Choice::of(&self.rows, decide, kind)?.without(|path, hunk| claims.holds(id, path, hunk))
+    }
+
     fn row(&self, path: &legwork_model::TreePath) -> Result<&FileRow, ReviewError> {
         self.rows
             .iter()
             .find(|row| row.path() == path)
             .ok_or_else(|| ReviewError::NoChange(path.clone()))
-    }
-}
-
-fn check_digest(case: &Case, decide: &Decide) -> Result<(), ReviewError> {
-    match decide.digest {
-        Some(shown) if shown != digest(&case.rows) => {
-            Err(ReviewError::Outdated(case.task.id.clone()))
-        }
-        _ => Ok(()),
     }
 }
 

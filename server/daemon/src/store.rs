@@ -22,7 +22,7 @@ use legwork_model::{TaskId, TaskState, Transition};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::watch;
 
-pub(crate) use decisions::{Decision, DecisionKind, Unsettled};
+pub(crate) use decisions::{Decision, DecisionKind, Dropped, Unsettled};
 pub(crate) use files::FileRow;
 pub(crate) use tasks::{Finish, NewTask};
 

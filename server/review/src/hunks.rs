@@ -170,6 +170,17 @@ impl FileReview {
         Ok(self.with(ids, State::Rejected))
     }
 
+    /// The review after these pending hunks were found in the live file, where somebody else put them: an editor, or the
+    /// user. Nothing is written for it.
+    ///
+    /// # Errors
+    ///
+    /// [`DecideError`] when one of them does not exist or is not pending.
+    pub fn landed(&self, ids: &[u32]) -> Result<Self, DecideError> {
+        self.check_pending(ids)?;
+        Ok(self.with(ids, State::Accepted))
+    }
+
     /// The review with these hunks pending again, whatever was decided: what an undo records. It does not touch the file.
     ///
     /// # Errors

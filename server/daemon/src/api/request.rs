@@ -5,6 +5,7 @@ use axum::{
     extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, Request},
     http::{StatusCode, request::Parts},
 };
+use legwork_model::{Digest, ParseDigestError};
 use legwork_wire::ErrorKind;
 use serde::de::DeserializeOwned;
 
@@ -82,6 +83,25 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
                 format!("the address is not understood: {error}"),
                 "",
             )),
+        }
+    }
+}
+
+/// The id or prefix, and the digest behind it, in the path of the address.
+#[derive(Debug)]
+pub(super) struct NamedContents(pub(super) String, pub(super) Digest);
+
+impl<S: Send + Sync> FromRequestParts<S> for NamedContents {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let wrong =
+            |error: String| Refusal::usage(format!("the address is not understood: {error}"), "");
+        let path = axum::extract::Path::<(String, String)>::from_request_parts(parts, state).await;
+        let axum::extract::Path((name, digest)) = path.map_err(|error| wrong(error.to_string()))?;
+        match digest.parse() {
+            Ok(digest) => Ok(Self(name, digest)),
+            Err(error) => Err(wrong(ParseDigestError::to_string(&error))),
         }
     }
 }

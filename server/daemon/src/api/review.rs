@@ -57,7 +57,8 @@ pub(super) async fn undo(
     ))
 }
 
-async fn blocking<T, F>(api: &Api, work: F) -> Result<T, Refusal>
+/// Does `work` on a thread that may block.
+pub(super) async fn blocking<T, F>(api: &Api, work: F) -> Result<T, Refusal>
 where
     T: Send + 'static,
     F: FnOnce(&Reviewer) -> Result<T, ReviewError> + Send + 'static,

@@ -4,7 +4,7 @@ use legwork_model::TreePath;
 use legwork_review::State;
 use legwork_wire::{Decide, Pick, Skipped};
 
-use super::ReviewError;
+use super::{ReviewError, failure::IN_HAND};
 use crate::store::{DecisionKind, FileRow};
 
 /// Hunks of one file, all of them pending.
@@ -56,6 +56,44 @@ impl Choice {
         }
         choice.chosen.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(choice)
+    }
+
+    /// Without the hunks that another editor has in hand.
+    ///
+    /// # Errors
+    ///
+    /// One that was asked for by its number is in hand, or all are.
+    pub(super) fn without(
+        mut self,
+        in_hand: impl Fn(&TreePath, u32) -> bool,
+    ) -> Result<Self, ReviewError> {
+        let mut first = None;
+        for chosen in &mut self.chosen {
+            let path = &chosen.path;
+            let out: Vec<u32> = chosen
+                .ids
+                .extract_if(.., |hunk| in_hand(path, *hunk))
+                .collect();
+            for hunk in out {
+                let path = path.clone();
+                if chosen.named {
+                    return Err(ReviewError::Claimed { path, hunk });
+                }
+                first.get_or_insert_with(|| (path.clone(), hunk));
+                self.skipped.push(Skipped {
+                    path,
+                    hunk: Some(hunk),
+                    reason: format!("it {IN_HAND}"),
+                });
+            }
+        }
+        self.chosen.retain(|chosen| !chosen.ids.is_empty());
+        match first {
+            Some((path, hunk)) if self.chosen.is_empty() => {
+                Err(ReviewError::Claimed { path, hunk })
+            }
+            _ => Ok(self),
+        }
     }
 
     fn pick(

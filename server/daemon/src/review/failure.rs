@@ -1,11 +1,14 @@
 //! Why a decision was not taken. Nothing was written then.
 
-use legwork_model::{TaskId, TreePath};
+use legwork_model::{Digest, TaskId, TreePath};
 use legwork_review::DecideError;
 use legwork_wire::{ErrorKind, Skipped};
 use legwork_workspace::{ApplyError, BlobError};
 
 use crate::store::{FileRow, StoreError};
+
+/// Why a hunk is left out that somebody claimed.
+pub(super) const IN_HAND: &str = "is being accepted in another editor";
 
 /// Why a decision was not taken. Nothing was written then.
 #[derive(Debug, thiserror::Error)]
@@ -24,9 +27,9 @@ pub(crate) enum ReviewError {
     /// Writing.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// It has no result yet.
-    #[error("task {0} is not over yet")]
-    NotOver(TaskId),
+    /// It is not over, and there is nothing to decide.
+    #[error("task {0} has changed nothing yet")]
+    NotYet(TaskId),
     /// The digest is another.
     #[error("the review of task {0} is another by now than the one that was shown")]
     Outdated(TaskId),
@@ -39,6 +42,25 @@ pub(crate) enum ReviewError {
     /// It was decided before.
     #[error("{what} was already {how}")]
     Already { what: String, how: &'static str },
+    /// Another editor has it in hand.
+    #[error("hunk {hunk} of `{path}` {IN_HAND}")]
+    Claimed { path: TreePath, hunk: u32 },
+    /// The editor's text holds hunks that cannot be recorded as accepted.
+    #[error("nothing was recorded as accepted; hunk {hunk} of `{path}`: {reason}")]
+    NotLanded {
+        path: TreePath,
+        hunk: u32,
+        reason: String,
+    },
+    /// One file was told of twice.
+    #[error("`{0}` is named twice in one request")]
+    Twice(TreePath),
+    /// No pick.
+    #[error("no hunk was named that is to be pending again")]
+    NothingNamed,
+    /// Contents of something else.
+    #[error("the review of task {task} names no contents {digest}")]
+    NoContents { task: TaskId, digest: Digest },
     /// The user's file is another.
     #[error("`{path}` cannot be accepted: {why}")]
     Collided { path: TreePath, why: &'static str },
@@ -110,14 +132,20 @@ impl ReviewError {
                 ApplyError::Changed { .. } | ApplyError::Refused { .. } | ApplyError::Root(_),
             ) => ErrorKind::Conflict,
             Self::Apply(_) => ErrorKind::Internal,
-            Self::NoChange(_) | Self::Decide { .. } => ErrorKind::Usage,
+            Self::NoChange(_)
+            | Self::Decide { .. }
+            | Self::Twice(_)
+            | Self::NothingNamed
+            | Self::NoContents { .. } => ErrorKind::Usage,
             Self::AllSkipped {
                 collided: false, ..
             } => ErrorKind::Policy,
             Self::Workspace(_)
-            | Self::NotOver(_)
+            | Self::NotYet(_)
             | Self::Outdated(_)
             | Self::Already { .. }
+            | Self::Claimed { .. }
+            | Self::NotLanded { .. }
             | Self::Collided { .. }
             | Self::AllSkipped { .. }
             | Self::NothingToUndo(_)
@@ -127,8 +155,14 @@ impl ReviewError {
 
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::NotOver(_) => "wait for its end: `legwork logs -f` follows it",
+            Self::NotYet(_) => "wait for its end: `legwork logs -f` follows it",
             Self::Outdated(_) => "look at it again and decide on what is shown then",
+            Self::Claimed { .. } => "look at it again in some seconds",
+            Self::NotLanded { .. } | Self::NoContents { .. } => {
+                "look at the changes of the task again"
+            }
+            Self::Twice(_) => "name each file once, with all its hunks",
+            Self::NothingNamed => "name a file, or a file and a hunk",
             Self::NoChange(_) | Self::Decide { .. } => "`legwork show` lists what can be decided",
             Self::Already { .. } => "`legwork undo` takes the last decision back",
             Self::Collided { .. } | Self::AllSkipped { collided: true, .. } => {

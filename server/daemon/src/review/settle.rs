@@ -182,15 +182,19 @@ impl Reviewer {
     }
 }
 
-/// The files of a decision with its hunks pending again.
+/// The files of a decision with its hunks pending again. A task that went on after it may have changed something else by
+/// now: what is not there any more waits for nothing.
 fn reopened(case: &Case, decision: &Decision) -> Result<Vec<FileRow>, ReviewError> {
     let reopen = |(path, ids): &(TreePath, Vec<u32>)| {
-        let row = case.row(path)?;
-        let review = row
-            .review
-            .reopen(ids)
-            .map_err(|error| ReviewError::decide(row, error))?;
-        Ok(FileRow::new(row.change.clone(), review))
+        let row = case.row(path).ok()?;
+        let mut ids = ids.clone();
+        ids.retain(|id| row.review.hunk(*id).is_some());
+        let review = row.review.reopen(&ids);
+        Some(
+            review
+                .map(|review| FileRow::new(row.change.clone(), review))
+                .map_err(|error| ReviewError::decide(row, error)),
+        )
     };
-    decision.picks.iter().map(reopen).collect()
+    decision.picks.iter().filter_map(reopen).collect()
 }

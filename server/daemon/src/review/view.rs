@@ -81,7 +81,7 @@ fn hunk(view: HunkView, placement: Placement) -> wire::Hunk {
 }
 
 /// What the lines do not show.
-fn summary(change: &Change, review: &FileReview) -> Option<String> {
+pub(super) fn summary(change: &Change, review: &FileReview) -> Option<String> {
     let mut parts = Vec::new();
     if let ChangeKind::Rename { from } = &change.kind {
         parts.push(format!("renamed from {from}"));

@@ -38,6 +38,37 @@ pub(crate) struct Decision {
     pub(crate) undo: Vec<Edit>,
 }
 
+/// Hunks of a file that are no part of any decision any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    pub(crate) path: TreePath,
+    /// The old path of a rename.
+    pub(crate) from: Option<TreePath>,
+    pub(crate) hunks: Vec<u32>,
+}
+
+impl Decision {
+    /// Takes hunks out, and what would take them back where none of their file is left. Says whether there were any.
+    fn drop(&mut self, dropped: &[Dropped]) -> bool {
+        let mut changed = false;
+        for Dropped { path, from, hunks } in dropped {
+            let Some(at) = self.picks.iter().position(|(picked, _)| picked == path) else {
+                continue;
+            };
+            let ids = &mut self.picks[at].1;
+            let count = ids.len();
+            ids.retain(|id| !hunks.contains(id));
+            changed |= ids.len() != count;
+            if ids.is_empty() {
+                self.picks.remove(at);
+                self.undo
+                    .retain(|edit| edit.path != *path && Some(&edit.path) != from.as_ref());
+            }
+        }
+        changed
+    }
+}
+
 /// A decision, or an undo of one, of which it is not known whether it reached the files.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsettled {
@@ -127,6 +158,43 @@ impl Db {
         })
     }
 
+    /// Hunks are pending again although their decision was not taken back: they are no part of it any more, and a decision
+    /// that had no others is taken back with them. Stores where the reviews of their files stand now, and gives the number
+    /// of hunks that wait. No file of the workspace is touched by this, and none is by an undo for a file's last hunk that
+    /// is gone from its decision.
+    pub(crate) fn reopen(
+        &mut self,
+        task: &TaskId,
+        dropped: &[Dropped],
+        moved: &[FileRow],
+        at: i64,
+    ) -> Result<u32, StoreError> {
+        self.write(|open| {
+            let mut statement = open.prepare_cached(
+                "SELECT token, body FROM decisions WHERE task = ?1 AND state = 'done'",
+            )?;
+            let bodies = statement
+                .query_map([task.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<Result<Vec<(String, String)>, _>>()?;
+            for (token, body) in bodies {
+                let mut decision: Decision = serde_json::from_str(&body)?;
+                if !decision.drop(dropped) {
+                    continue;
+                }
+                let state = if decision.picks.is_empty() {
+                    "undone"
+                } else {
+                    "done"
+                };
+                open.execute(
+                    "UPDATE decisions SET state = ?2, body = ?3 WHERE token = ?1",
+                    params![token, state, serde_json::to_string(&decision)?],
+                )?;
+            }
+            moved_on(open, task, moved, at)
+        })
+    }
+
     /// The last decision that was not taken back.
     pub(crate) fn last_decision(&mut self, task: &TaskId) -> Result<Option<Decision>, StoreError> {
         let body: Option<String> = self
@@ -195,6 +263,10 @@ fn moved_on(
     }
     let after = pending(open, task)?;
     super::events::append(open, task, at, &EventBody::Review { pending: after })?;
+    if !tasks::state(open, task)?.is_over() {
+        // It goes on, and its end says whether anything waits.
+        return Ok(after);
+    }
     match (before, after) {
         (1.., 0) => drop(tasks::step(open, task, Transition::Settle, at)?),
         (0, 1..) => drop(tasks::step(open, task, Transition::Reopen, at)?),

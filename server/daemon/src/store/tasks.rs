@@ -264,14 +264,7 @@ pub(super) fn step(
     transition: Transition,
     at: i64,
 ) -> Result<TaskState, StoreError> {
-    let text: Option<String> = open
-        .query_row(
-            "SELECT state FROM tasks WHERE id = ?1",
-            [id.as_str()],
-            |row| row.get(0),
-        )
-        .optional()?;
-    let state = parse_state(&text.ok_or_else(|| StoreError::NoTask(id.to_string()))?)?;
+    let state = state(open, id)?;
     let Some(next) = state.next(transition) else {
         return Err(StoreError::Illegal {
             task: id.clone(),
@@ -285,6 +278,18 @@ pub(super) fn step(
     )?;
     events::append(open, id, at, &EventBody::State { state: next })?;
     Ok(next)
+}
+
+/// Where a task stands.
+pub(super) fn state(open: &Transaction<'_>, id: &TaskId) -> Result<TaskState, StoreError> {
+    let text: Option<String> = open
+        .query_row(
+            "SELECT state FROM tasks WHERE id = ?1",
+            [id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    parse_state(&text.ok_or_else(|| StoreError::NoTask(id.to_string()))?)
 }
 
 pub(super) fn id(text: &str) -> Result<TaskId, StoreError> {

@@ -14,7 +14,7 @@ use rustix::{
 use tokio::io::AsyncWriteExt as _;
 
 /// Deepest folder that is listed.
-const MAX_DEPTH: usize = 256;
+pub(crate) const MAX_DEPTH: usize = 256;
 
 /// Sends the listing.
 pub(crate) async fn collect(
@@ -53,18 +53,24 @@ struct Walk<'a> {
 }
 
 /// A folder that is open, its path, and the names in it that are still to be looked at, last one first.
-struct Level {
-    dir: OwnedFd,
+#[derive(Debug)]
+pub(crate) struct Level {
+    pub(crate) dir: OwnedFd,
     path: Vec<u8>,
     names: Vec<Vec<u8>>,
 }
 
 impl Level {
-    fn read(dir: OwnedFd, path: Vec<u8>) -> Result<Self, Broken> {
-        let broken = |errno| Broken::Disk(path.clone(), errno);
+    /// The layer itself.
+    pub(crate) fn top(upper: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Self::read(openat(upper, ".", flags, Mode::empty())?, Vec::new())
+    }
+
+    pub(crate) fn read(dir: OwnedFd, path: Vec<u8>) -> Result<Self, Errno> {
         let mut names = Vec::new();
-        for entry in Dir::read_from(&dir).map_err(broken)? {
-            let name = entry.map_err(broken)?.file_name().to_bytes().to_vec();
+        for entry in Dir::read_from(&dir)? {
+            let name = entry?.file_name().to_bytes().to_vec();
             if name != b"." && name != b".." {
                 names.push(name);
             }
@@ -72,37 +78,35 @@ impl Level {
         names.sort_unstable_by(|a, b| b.cmp(a));
         Ok(Self { dir, path, names })
     }
+
+    /// The next name, with its path.
+    pub(crate) fn next(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+        let name = self.names.pop()?;
+        let path = if self.path.is_empty() {
+            name.clone()
+        } else {
+            [&self.path, &b"/"[..], &name].concat()
+        };
+        Some((name, path))
+    }
 }
 
 impl Walk<'_> {
     async fn layer(&mut self, upper: BorrowedFd<'_>) -> Result<(), Broken> {
-        let here = openat(
-            upper,
-            ".",
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        );
-        let mut levels = vec![Level::read(
-            here.map_err(|errno| Broken::Disk(Vec::new(), errno))?,
-            Vec::new(),
-        )?];
+        let top = Level::top(upper).map_err(|errno| Broken::Disk(Vec::new(), errno))?;
+        let mut levels = vec![top];
         while let Some(level) = levels.last_mut() {
-            let Some(name) = level.names.pop() else {
+            let Some((name, path)) = level.next() else {
                 levels.pop();
                 continue;
             };
-            let path = if level.path.is_empty() {
-                name.clone()
-            } else {
-                [&level.path, &b"/"[..], &name].concat()
-            };
-            let dir = level.dir.as_fd();
-            let below = self.entry(dir, &name, &path).await?;
+            let below = self.entry(level.dir.as_fd(), &name, &path).await?;
             if let Some(below) = below {
                 if levels.len() >= MAX_DEPTH {
                     return Err(Broken::Disk(path, Errno::NAMETOOLONG));
                 }
-                levels.push(Level::read(below, path)?);
+                let level = Level::read(below, path.clone());
+                levels.push(level.map_err(|errno| Broken::Disk(path, errno))?);
             }
         }
         Ok(())
@@ -182,11 +186,11 @@ impl Walk<'_> {
 }
 
 /// Overlayfs marks a deleted entry by a character device with the number 0.
-fn is_whiteout(stat: &Stat) -> bool {
+pub(crate) fn is_whiteout(stat: &Stat) -> bool {
     stat.st_rdev == 0
 }
 
-fn opaque(dir: BorrowedFd<'_>) -> bool {
+pub(crate) fn opaque(dir: BorrowedFd<'_>) -> bool {
     const NAME: &CStr = c"trusted.overlay.opaque";
     let mut value = [0; 4];
     matches!(fgetxattr(dir, NAME, &mut value), Ok(1) if value[0] == b'y')

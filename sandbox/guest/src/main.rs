@@ -14,7 +14,9 @@ mod loopback;
 mod mounts;
 mod port;
 mod reap;
+mod scan;
 mod serve;
+mod watch;
 
 use std::process::ExitCode;
 

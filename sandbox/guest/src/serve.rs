@@ -7,7 +7,7 @@ use legwork_link::{Configure, Configured, LinkError, Open, Stats, Substream, fra
 use rustix::time::{ClockId, Timespec, clock_settime};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::{boot, cgroup, collect, exec, mounts, port::Port, reap::Reaper};
+use crate::{boot, cgroup, collect, exec, mounts, port::Port, reap::Reaper, watch};
 
 /// What requests need.
 #[derive(Debug)]
@@ -67,6 +67,13 @@ async fn answer(guest: &Guest, mut substream: Substream) -> Result<(), LinkError
             match layers {
                 Some(layers) => collect::collect(layers.workspace.as_fd(), substream).await,
                 None => Err(LinkError::Malformed("collect before configure".into())),
+            }
+        }
+        Open::Watch => {
+            let layers = guest.layers.borrow().clone();
+            match layers {
+                Some(layers) => watch::watch(layers.workspace.as_fd(), substream).await,
+                None => Err(LinkError::Malformed("watch before configure".into())),
             }
         }
         Open::Stats => {

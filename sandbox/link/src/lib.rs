@@ -17,12 +17,15 @@ pub mod mux;
 
 pub use message::{
     Collected, Configure, Configured, Exec, ExecEnd, ExecInput, ExecOutput, ExecStatus, Found,
-    FoundKind, Open, Stats,
+    FoundKind, Open, Stats, WatchInput,
 };
 pub use mux::{Dialer, Substream};
 
 /// Version of everything in this crate.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// The longest file whose data a watch tells, in bytes. Longer ones are as if they were not there.
+pub const MAX_WATCHED: u64 = 1 << 20;
 
 /// Why the conversation cannot go on.
 #[derive(Debug, thiserror::Error)]

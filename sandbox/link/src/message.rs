@@ -18,6 +18,11 @@ pub enum Open {
     /// Sets the guest's clock to these nanoseconds since 1970, after the host slept. Answered by one
     /// `Result<(), String>`.
     SetClock(u64),
+    /// Tells what stands in the workspace's upper layer, and from then on what is another in it, until the host closes
+    /// the substream. Answered by batches of [`Collected`] frames: [`Collected::Found`] for what is new or another, with
+    /// the data of files of up to [`MAX_WATCHED`](crate::MAX_WATCHED) bytes, [`Collected::Gone`] for what is not there
+    /// any more, then [`Collected::BatchEnd`]. The host may send [`WatchInput`] frames.
+    Watch,
 }
 
 /// What the guest must know to become a machine of use.
@@ -120,6 +125,17 @@ pub enum Collected {
     Done,
     /// It could not be completed; the last frame.
     Failed(String),
+    /// In a watch: nothing stands at this path of the upper layer any more, or only what a watch does not tell.
+    Gone(Vec<u8>),
+    /// In a watch: all that was told so far is the upper layer as it was at one time, more or less.
+    BatchEnd,
+}
+
+/// From the host to a watch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WatchInput {
+    /// Nothing at this path or below it is of use; it need not be looked at.
+    Skip(Vec<u8>),
 }
 
 /// Something in the upper layer. A directory comes before what is in it.

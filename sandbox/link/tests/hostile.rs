@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use legwork_link::{Collected, Configured, ExecOutput, Stats, frame, hello, mux};
+use legwork_link::{Collected, Configured, ExecOutput, Stats, WatchInput, frame, hello, mux};
 use proptest::{collection::vec, prelude::*};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -56,6 +56,7 @@ proptest! {
         });
         // Either answer will do; what counts is that there is one.
         let _stats = frame::decode::<Stats>(&bytes);
+        let _watch = frame::decode::<WatchInput>(&bytes);
         let _configured = frame::decode::<Result<Configured, String>>(&bytes);
     }
 

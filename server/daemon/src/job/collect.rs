@@ -142,7 +142,14 @@ fn take(
                     .add(Reported { path, what })
                     .map_err(|error| unusable(&error))?;
             }
-            (Collected::Data(_) | Collected::Done | Collected::Failed(_), _) => {}
+            (
+                Collected::Data(_)
+                | Collected::Done
+                | Collected::Failed(_)
+                | Collected::Gone(_)
+                | Collected::BatchEnd,
+                _,
+            ) => {}
         }
     }
     builder.finish().map_err(|error| unusable(&error))

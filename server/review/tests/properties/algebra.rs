@@ -190,6 +190,29 @@ proptest! {
         if same && yes.is_empty() {
             prop_assert_eq!(&revised.review, &now);
         }
+
+        // A renewal keeps even what was accepted, as long as the agent does.
+        let before = open(&now, &base, &agent);
+        let renewed = before.renew(Some(Version::regular(&newer)), 50);
+        let kept_base = renewed.base.clone().unwrap();
+        let opened = renewed.review.open(Some(&kept_base.bytes), Some(&newer)).unwrap();
+        prop_assert_eq!(opened.base_effective(), before.base_effective());
+        if same {
+            prop_assert_eq!(&renewed.review, &now);
+        }
+        for hunk in renewed.review.hunks() {
+            let old = now.hunk(hunk.id);
+            prop_assert_eq!(old.is_none(), hunk.id > 50, "{:?}", hunk);
+            prop_assert_eq!(old.map_or(State::Pending, |old| old.state), hunk.state);
+        }
+        // Taking all that was accepted out of the base again: it is all asked for, and what was turned down is not.
+        let undone = opened.rebase(Some(Version::regular(&base)), 60);
+        prop_assert_eq!(undone.hunks().iter().all(|hunk| hunk.state != State::Accepted), true);
+        let again = undone.open(Some(&base), Some(&newer)).unwrap();
+        prop_assert_eq!(again.base_effective().unwrap().bytes, base.clone());
+        if same && yes.is_empty() {
+            prop_assert_eq!(&undone, &now);
+        }
     }
 }
 

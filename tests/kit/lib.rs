@@ -1,7 +1,11 @@
 //! Fixtures for tests that look at the product from outside. No tests of their own live here.
 
 pub mod folder;
+pub mod helix;
 pub mod home;
 pub mod machine;
 pub mod nested;
+pub mod nvim;
 pub mod product;
+pub mod room;
+pub mod screen;

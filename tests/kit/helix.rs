@@ -1,0 +1,51 @@
+//! Helix in a terminal. It has no RPC: all is keys and what is to be seen.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::room::Room;
+use crate::screen::Screen;
+
+/// A running Helix; it ends with this value.
+#[derive(Debug)]
+pub struct Helix {
+    /// Its terminal.
+    pub screen: Screen,
+    _dir: TempDir,
+}
+
+impl Helix {
+    /// Starts Helix in `folder` with these texts as the user's `config.toml` and `languages.toml`, and opens `files`.
+    ///
+    /// # Panics
+    ///
+    /// When it does not start.
+    pub fn open(room: &Room, folder: &Path, config: &str, languages: &str, files: &[&str]) -> Self {
+        let dir = tempfile::Builder::new()
+            .prefix("helix")
+            .tempdir()
+            .expect("a temporary directory");
+        let place = dir.path().join(".config/helix");
+        std::fs::create_dir_all(&place).expect("a folder");
+        std::fs::write(place.join("config.toml"), config).expect("a file");
+        std::fs::write(place.join("languages.toml"), languages).expect("a file");
+        let room = room.clone().showing(dir.path()).with("HOME", dir.path());
+        let line = ["hx", "-v"].iter().chain(files);
+        let screen = Screen::open(&room.command(folder, line));
+        // The mode stands in the status line.
+        screen.wait(" NOR ");
+        Self { screen, _dir: dir }
+    }
+
+    /// Types a command line, such as `:w`.
+    ///
+    /// # Panics
+    ///
+    /// When the terminal is gone.
+    pub fn command(&self, line: &str) {
+        self.screen.keys(&["Escape"]);
+        self.screen.text(line);
+        self.screen.keys(&["Enter"]);
+    }
+}

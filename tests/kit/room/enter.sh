@@ -1,0 +1,27 @@
+set -eu
+PATH=$PATH:/usr/sbin:/sbin
+room=$1
+shift
+# Any directory of the room that is there; only this namespace sees what is put over it.
+root=$room/tmp
+mount -t tmpfs -o mode=0755 room "$root"
+mkdir "$root/proc" "$root/dev" "$root/usr" "$root/etc" "$root/var" "$root/run"
+mkdir -m 1777 "$root/tmp"
+for link in bin lib lib64 sbin; do
+    ln -s "usr/$link" "$root/$link"
+done
+for part in usr etc var; do
+    mount --bind "$room/$part" "$root/$part"
+done
+for part in proc dev; do
+    mount --rbind "/$part" "$root/$part"
+done
+while [ "$1" != -- ]; do
+    mkdir -p "$root$1"
+    mount --rbind "$1" "$root$1"
+    shift
+done
+shift
+folder=$1
+shift
+exec chroot "$root" /usr/bin/env -i --chdir="$folder" "$@"

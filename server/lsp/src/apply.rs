@@ -1,0 +1,465 @@
+//! Puts accepted hunks into the client's buffers. The only file that sends `workspace/applyEdit`.
+//!
+//! One request for each document, one entry, the version it is made for, the document's own line ending. That a client
+//! says `applied: true` proves nothing: an accept is one when the text that comes back holds the hunk.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use gen_lsp_types::{
+    ApplyWorkspaceEditParams, ApplyWorkspaceEditRequest, DocumentChange, Edit,
+    OptionalVersionedTextDocumentIdentifier, TextDocumentEdit, TextDocumentIdentifier, TextEdit,
+    Uri, WorkspaceEdit,
+};
+use legwork_model::{TaskId, TreePath};
+use legwork_review::{AcceptError, Splice, Version};
+use legwork_wire::{Decide, Landed, Pick, Reopen, Settle, Skipped};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::{
+    failure::Failure,
+    name::HunkName,
+    present::{self, Sides},
+    session::Session,
+    sheet::{self, Stand},
+    tasks::Found,
+    text::{self, Text},
+};
+
+/// How long a client may take to answer; it may ask its user.
+const ANSWER: Duration = Duration::from_secs(30);
+/// How long the text may take to come back.
+const CONFIRM: Duration = Duration::from_secs(2);
+/// How often it is tried when the buffer moves on under it.
+const TRIES: u32 = 3;
+/// So many accepts can be undone from here.
+const MOST_OWN: usize = 50;
+/// Texts of accepts that can be undone from here; bytes.
+const MOST_TEXT: usize = 2 << 20;
+
+/// An accept through this editor, so that it can be undone in the buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnAccept {
+    pub(crate) task: TaskId,
+    pub(crate) path: TreePath,
+    real: PathBuf,
+    ids: Vec<u32>,
+    before: String,
+    after: String,
+}
+
+/// What came of an accept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Landing {
+    pub(crate) hunks: u32,
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+/// A file that is open in this editor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) found: &'a Found,
+    pub(crate) real: &'a Path,
+    /// Hunks of lines, all of them pending.
+    pub(crate) ids: &'a [u32],
+    /// A single hunk was asked for: that it cannot be done is a failure.
+    pub(crate) named: bool,
+}
+
+/// What one attempt came to.
+enum Attempt {
+    /// The buffer holds these hunks; its text before and now.
+    Landed(Vec<u32>, Option<(String, String)>),
+    /// The buffer moved on, or the client refused.
+    Missed(String),
+}
+
+/// Accepts hunks into a buffer.
+pub(crate) async fn accept(session: &Session, target: Target<'_>) -> Result<Landing, Failure> {
+    let _alone = session.applying.lock().await;
+    let task = &target.found.desk.task;
+    let path = &target.found.file().path;
+    let sides = present::bytes(session, target.found).await?;
+    let client = session.daemon.client().await?;
+    let picks = target
+        .ids
+        .iter()
+        .map(|id| Pick {
+            path: path.clone(),
+            hunk: Some(*id),
+        })
+        .collect();
+    let decide = Decide {
+        picks,
+        include_sensitive: true,
+        digest: None,
+    };
+    let claimed = client.claim(task.as_str(), &decide).await?;
+    let names: BTreeSet<HunkName> = target
+        .ids
+        .iter()
+        .map(|id| HunkName {
+            task: task.clone(),
+            number: *id,
+            path: path.clone(),
+        })
+        .collect();
+    session.state().claimed.extend(names.iter().cloned());
+    let mut landing = Landing {
+        hunks: 0,
+        skipped: claimed.skipped,
+    };
+    let done = attempts(session, target, &sides, &mut landing).await;
+    let (landed, failure) = match done {
+        Ok(Attempt::Landed(ids, texts)) => (Some((ids, texts)), None),
+        Ok(Attempt::Missed(why)) => (
+            None,
+            Some(Failure::new(format!(
+                "`{path}` was not changed: {why}; the hunk still waits"
+            ))),
+        ),
+        Err(failure) => (None, Some(failure)),
+    };
+    let settle = Settle {
+        token: Some(claimed.token),
+        landed: landed
+            .iter()
+            .map(|(hunks, texts)| Landed {
+                path: path.clone(),
+                hunks: hunks.clone(),
+                texts: texts.clone(),
+            })
+            .collect(),
+    };
+    let settled = client.settle(task.as_str(), &settle).await;
+    session.state().claimed.retain(|name| !names.contains(name));
+    session.refresh([target.real.to_owned()]);
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    landing.hunks = settled?.hunks;
+    if let Some((ids, Some((before, after)))) = landed {
+        remember(
+            session,
+            OwnAccept {
+                task: task.clone(),
+                path: path.clone(),
+                real: target.real.to_owned(),
+                ids,
+                before,
+                after,
+            },
+        );
+    }
+    Ok(landing)
+}
+
+fn remember(session: &Session, own: OwnAccept) {
+    let mut state = session.state();
+    state.own.push(own);
+    let size = |own: &[OwnAccept]| {
+        own.iter()
+            .map(|own| own.before.len() + own.after.len())
+            .sum::<usize>()
+    };
+    while state.own.len() > MOST_OWN || (state.own.len() > 1 && size(&state.own) > MOST_TEXT) {
+        state.own.remove(0);
+    }
+}
+
+async fn attempts(
+    session: &Session,
+    target: Target<'_>,
+    sides: &Sides,
+    landing: &mut Landing,
+) -> Result<Attempt, Failure> {
+    let mut missed = Attempt::Missed("it is not open any more".to_owned());
+    for _ in 0..TRIES {
+        let Some((uri, version, text)) = buffer(session, target.real) else {
+            return Ok(missed);
+        };
+        let (ids, splices) = place(target, sides, &text, landing)?;
+        if ids.is_empty() {
+            return Err(Failure::new(
+                "the buffer was changed at the same place: bring that part back, or reject the hunk",
+            ));
+        }
+        if splices.is_empty() {
+            return Ok(Attempt::Landed(ids, None));
+        }
+        let edits = text::edits(&text, &splices, session.encoding()).ok_or_else(|| {
+            Failure::new(format!(
+                "the hunk holds bytes that are not UTF-8, which no editor can be sent: close the file and accept it again, or use `legwork accept {} {}`",
+                target.found.desk.task.short(),
+                target.found.file().path,
+            ))
+        })?;
+        let label = format!(
+            "Legwork: accept {}",
+            crate::tell::cut(&target.found.desk.title)
+        );
+        let answer = send(session, &uri, version, edits, label).await;
+        let holds = |text: &Text| holds(target, sides, &ids, text.as_str());
+        match (answer, confirm(session, target.real, holds).await) {
+            (_, Some(now)) => {
+                return Ok(Attempt::Landed(
+                    ids,
+                    Some((text.as_str().to_owned(), now.as_str().to_owned())),
+                ));
+            }
+            (Ok(()), None) => {
+                missed = Attempt::Missed(
+                    "the editor took the edit and the text did not come back within 2 s".to_owned(),
+                )
+            }
+            (Err(why), None) => missed = Attempt::Missed(why),
+        }
+        let moved = buffer(session, target.real).is_some_and(|(_, now, _)| now != version);
+        if !moved {
+            break;
+        }
+    }
+    Ok(missed)
+}
+
+fn buffer(session: &Session, real: &Path) -> Option<(String, i32, Text)> {
+    let state = session.state();
+    let document = state.documents.of_file(real)?;
+    Some((
+        document.uri.clone(),
+        document.version,
+        document.text.clone(),
+    ))
+}
+
+/// What is to be written, and of which hunks. What has no place is left out, unless it was named.
+fn place(
+    target: Target<'_>,
+    (base, agent): &Sides,
+    text: &Text,
+    landing: &mut Landing,
+) -> Result<(Vec<u32>, Vec<Splice>), Failure> {
+    let source = present::source(
+        target.found,
+        base.as_deref().map(Vec::as_slice),
+        agent.as_deref().map(Vec::as_slice),
+    );
+    let review = &source.file.review;
+    let opened = review
+        .open(source.base, source.agent)
+        .map_err(|error| Failure::new(error.to_string()))?;
+    let bytes = text.as_str().as_bytes();
+    let mark = sheet::mark_len(&source, bytes);
+    let live = sheet::live(&source, Some(bytes)).unwrap_or_default();
+    let mut ids = target.ids.to_vec();
+    while !ids.is_empty() {
+        match opened.accept(Some(sheet::version(review, &live)), &ids) {
+            Ok(accepted) => {
+                let splices = accepted
+                    .splices()
+                    .iter()
+                    .map(|splice| unmarked(splice, mark))
+                    .collect();
+                return Ok((ids, splices));
+            }
+            Err(AcceptError::Conflicted { ids: gone }) if !target.named => {
+                ids.retain(|id| !gone.contains(id));
+                landing.skipped.extend(gone.into_iter().map(|id| Skipped {
+                    path: source.file.path.clone(),
+                    hunk: Some(id),
+                    reason: "the buffer was changed at the same place".to_owned(),
+                }));
+            }
+            Err(error) => return Err(Failure::new(error.to_string())),
+        }
+    }
+    Ok((ids, Vec::new()))
+}
+
+/// In the buffer, which does not have the mark that stands before the text in the file.
+fn unmarked(splice: &Splice, mark: usize) -> Splice {
+    let mut bytes = splice.bytes.as_slice();
+    if splice.range.start < mark {
+        bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    }
+    Splice {
+        range: splice.range.start.saturating_sub(mark)..splice.range.end.saturating_sub(mark),
+        bytes: bytes.to_vec(),
+    }
+}
+
+/// Whether a text holds the hunks.
+fn holds(target: Target<'_>, (base, agent): &Sides, ids: &[u32], text: &str) -> bool {
+    let source = present::source(
+        target.found,
+        base.as_deref().map(Vec::as_slice),
+        agent.as_deref().map(Vec::as_slice),
+    );
+    let Ok(sheet) = sheet::place(&source, Some(text.as_bytes())) else {
+        return false;
+    };
+    ids.iter().all(|id| {
+        sheet
+            .spots
+            .iter()
+            .any(|spot| spot.name.number == *id && spot.stand == Stand::Already)
+    })
+}
+
+/// Waits for a text with a property; gives it.
+async fn confirm(session: &Session, real: &Path, holds: impl Fn(&Text) -> bool) -> Option<Text> {
+    let until = Instant::now() + CONFIRM;
+    let mut texts = session.texts.subscribe();
+    let mut seen = None;
+    loop {
+        let (_, version, text) = buffer(session, real)?;
+        if seen.replace(version) != Some(version) && holds(&text) {
+            return Some(text);
+        }
+        timeout_at(until, texts.changed()).await.ok()?.ok()?;
+    }
+}
+
+/// Asks for the edit.
+async fn send(
+    session: &Session,
+    uri: &str,
+    version: i32,
+    edits: Vec<TextEdit>,
+    label: String,
+) -> Result<(), String> {
+    if !session.wants(|profile| profile.apply_edit) {
+        return Err("this editor lets no language server change its buffers".to_owned());
+    }
+    let edit = if session.wants(|profile| profile.document_changes) {
+        let edits = edits.into_iter().map(Edit::TextEdit).collect();
+        let text_document = OptionalVersionedTextDocumentIdentifier {
+            version: Some(version),
+            text_document_identifier: TextDocumentIdentifier {
+                uri: Uri(uri.to_owned()),
+            },
+        };
+        WorkspaceEdit {
+            document_changes: Some(vec![DocumentChange::TextDocumentEdit(TextDocumentEdit {
+                text_document,
+                edits,
+            })]),
+            ..WorkspaceEdit::default()
+        }
+    } else {
+        WorkspaceEdit {
+            changes: Some([(Uri(uri.to_owned()), edits)].into_iter().collect()),
+            ..WorkspaceEdit::default()
+        }
+    };
+    let params = ApplyWorkspaceEditParams {
+        label: Some(label),
+        edit,
+        metadata: None,
+    };
+    match timeout(
+        ANSWER,
+        session
+            .client
+            .send_request::<ApplyWorkspaceEditRequest>(params),
+    )
+    .await
+    {
+        Ok(Ok(result)) if result.applied => Ok(()),
+        Ok(Ok(result)) => Err(match result.failure_reason {
+            Some(reason) => format!("the editor refused the edit: {reason}"),
+            None => "the editor refused the edit; is the buffer read-only?".to_owned(),
+        }),
+        Ok(Err(error)) => Err(format!("the editor refused the edit: {}", error.message)),
+        Err(_) => Err("the editor did not answer".to_owned()),
+    }
+}
+
+/// Takes the last accept of a task that went through this editor out of its buffer again; `None` if there is none.
+pub(crate) async fn undo(
+    session: &Session,
+    task: Option<&TaskId>,
+) -> Option<Result<OwnAccept, Failure>> {
+    let own = {
+        let mut state = session.state();
+        let at = state
+            .own
+            .iter()
+            .rposition(|own| task.is_none_or(|task| own.task == *task))?;
+        let own = state.own.remove(at);
+        let open = state.documents.of_file(&own.real).is_some();
+        let accepted = state
+            .tasks
+            .get(&own.task)
+            .and_then(|known| known.file(&own.path))
+            .is_some_and(|found| {
+                own.ids.iter().all(|id| {
+                    found
+                        .file()
+                        .review
+                        .hunk(*id)
+                        .is_some_and(|hunk| hunk.state == legwork_review::State::Accepted)
+                })
+            });
+        if !open || !accepted {
+            return None;
+        }
+        own
+    };
+    Some(take_back(session, &own).await.map(|()| own))
+}
+
+async fn take_back(session: &Session, own: &OwnAccept) -> Result<(), Failure> {
+    let _alone = session.applying.lock().await;
+    let closed = || {
+        Failure::new(format!(
+            "`{}` is not open any more: use `legwork undo {}`",
+            own.path,
+            own.task.short()
+        ))
+    };
+    let (uri, version, text) = buffer(session, &own.real).ok_or_else(closed)?;
+    let [before, after, live] = [own.before.as_str(), own.after.as_str(), text.as_str()]
+        .map(|text| Some(Version::regular(text.as_bytes())));
+    let result = legwork_review::undo(before, after, live)
+        .map_err(|error| Failure::new(error.to_string()))?;
+    let wanted = result.map(|content| content.bytes).unwrap_or_default();
+    let wanted = String::from_utf8(wanted).map_err(|_| Failure::new("the text is not UTF-8"))?;
+    let edits = text::replace(&text, &wanted, session.encoding());
+    if !edits.is_empty() {
+        let label = "Legwork: undo an accept".to_owned();
+        let answer = send(session, &uri, version, edits, label).await;
+        let plain = |text: &str| text.trim_end_matches(['\r', '\n']).to_owned();
+        let came = confirm(session, &own.real, |text| {
+            plain(text.as_str()) == plain(&wanted)
+        })
+        .await;
+        if came.is_none() {
+            let why = answer
+                .err()
+                .unwrap_or_else(|| "the text did not come back within 2 s".to_owned());
+            return Err(Failure::new(format!(
+                "`{}` was not changed: {why}",
+                own.path
+            )));
+        }
+    }
+    let picks = own
+        .ids
+        .iter()
+        .map(|id| Pick {
+            path: own.path.clone(),
+            hunk: Some(*id),
+        })
+        .collect();
+    session
+        .daemon
+        .client()
+        .await?
+        .reopen(own.task.as_str(), &Reopen { picks })
+        .await?;
+    Ok(())
+}

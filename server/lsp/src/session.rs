@@ -1,0 +1,235 @@
+//! All that this server knows while it runs, and what happens to it in wire order. Nothing of it outlives the process, and
+//! nothing is lost with it: tasks and decisions are the daemon's, texts are the editor's.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use gen_lsp_types::{
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DidSaveTextDocumentParams, ProgressToken, WorkDoneProgressCancelParams,
+};
+use legwork_model::{Place, TaskId};
+use tokio::sync::{Notify, watch};
+use tower_lsp_server::Client;
+
+use crate::{
+    Settings,
+    apply::OwnAccept,
+    blobs::Blobs,
+    commands,
+    daemon::Daemon,
+    documents::{Document, Documents},
+    name::HunkName,
+    profile::Profile,
+    roots::Roots,
+    scratch,
+    sheet::Sheet,
+    tasks::Tasks,
+    text::{Encoding, LineEnds},
+};
+
+/// One client.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    pub(crate) daemon: Daemon,
+    pub(crate) settings: Settings,
+    pub(crate) profile: OnceLock<Profile>,
+    pub(crate) blobs: Blobs,
+    /// Something is to be shown anew.
+    pub(crate) wake: Notify,
+    /// Other folders are of interest than before.
+    pub(crate) relist: Notify,
+    /// Grows whenever a text changes.
+    pub(crate) texts: watch::Sender<u64>,
+    /// One accept through the editor at a time.
+    pub(crate) applying: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+/// What changes.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) roots: Roots,
+    pub(crate) documents: Documents,
+    pub(crate) tasks: Tasks,
+    /// What is shown of each file, by its path without links.
+    pub(crate) shown: BTreeMap<PathBuf, Shown>,
+    /// Files that are to be shown anew.
+    pub(crate) dirty: BTreeSet<PathBuf>,
+    /// The review cursor.
+    pub(crate) cursor: Option<HunkName>,
+    /// Hunks on their way into a buffer.
+    pub(crate) claimed: BTreeSet<HunkName>,
+    /// What was accepted through this editor, latest last.
+    pub(crate) own: Vec<OwnAccept>,
+    /// What the scratch file is about.
+    pub(crate) about: Option<Place>,
+    /// Tasks with a progress bar.
+    pub(crate) progress: HashMap<TaskId, ProgressToken>,
+    /// Progress bars that the user stopped.
+    pub(crate) stopped: Vec<ProgressToken>,
+}
+
+/// What is shown of a file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) sheet: Sheet,
+    /// Of the buffer; `None` for a file on disk.
+    pub(crate) version: Option<i32>,
+    pub(crate) uri: String,
+    /// What the client was sent last.
+    pub(crate) sent: Option<serde_json::Value>,
+}
+
+impl Session {
+    pub(crate) fn new(client: Client, settings: Settings) -> Self {
+        Self {
+            client,
+            daemon: Daemon::new(Arc::clone(&settings.connect)),
+            settings,
+            profile: OnceLock::new(),
+            blobs: Blobs::default(),
+            wake: Notify::new(),
+            relist: Notify::new(),
+            texts: watch::Sender::new(0),
+            applying: tokio::sync::Mutex::new(()),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Held for moments only, never while something is waited for.
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.profile
+            .get()
+            .map_or(Encoding::Utf16, |profile| profile.encoding)
+    }
+
+    pub(crate) fn wants(&self, want: impl Fn(&Profile) -> bool) -> bool {
+        self.profile.get().is_some_and(want)
+    }
+
+    /// A buffer is open from now on.
+    pub(crate) fn opened(&self, params: DidOpenTextDocumentParams) {
+        let line_ends = self
+            .profile
+            .get()
+            .map_or(LineEnds::Newline, |profile| profile.line_ends);
+        let mut state = self.state();
+        let document = state.documents.open(params.text_document, line_ends);
+        let real = document.real.clone();
+        if let Some(real) = &real {
+            // A client forgets what it was shown of a buffer that it closed.
+            if let Some(shown) = state.shown.get_mut(real) {
+                shown.sent = None;
+            }
+            if !state.roots.iter().any(|root| real.starts_with(&root.real))
+                && let Some(folder) = state.roots.of(real)
+            {
+                state.roots.add(folder);
+                self.relist.notify_one();
+            }
+        }
+        self.moved(state, real);
+    }
+
+    /// Its text is another from now on.
+    pub(crate) fn changed(&self, params: DidChangeTextDocumentParams) {
+        let id = params.text_document;
+        let mut state = self.state();
+        let document = state.documents.change(
+            &id.text_document_identifier.uri.0,
+            id.version,
+            &params.content_changes,
+            self.encoding(),
+        );
+        let real = document.and_then(|document| document.real.clone());
+        self.moved(state, real);
+    }
+
+    /// It is a buffer no longer.
+    pub(crate) fn closed(&self, params: &DidCloseTextDocumentParams) {
+        let mut state = self.state();
+        let document = state.documents.close(&params.text_document.uri.0);
+        if let Some(document) = document {
+            self.moved(state, document.real);
+        }
+    }
+
+    /// It was written to disk; if it is the scratch file, its text is a task.
+    pub(crate) fn saved(self: &Arc<Self>, params: &DidSaveTextDocumentParams) {
+        let mut state = self.state();
+        let Some(document) = state.documents.save(&params.text_document.uri.0).cloned() else {
+            return;
+        };
+        self.moved(state, document.real.clone());
+        if let Some(sentence) = sentence(&document) {
+            let session = Arc::clone(self);
+            tokio::spawn(
+                async move { commands::scratch_saved(&session, &document, sentence).await },
+            );
+        }
+    }
+
+    /// The user stopped a task at its progress bar.
+    pub(crate) fn progress_cancelled(self: &Arc<Self>, params: WorkDoneProgressCancelParams) {
+        let mut state = self.state();
+        state.stopped.push(params.token.clone());
+        let task = state
+            .progress
+            .iter()
+            .find(|(_, token)| **token == params.token)
+            .map(|(task, _)| task.clone());
+        drop(state);
+        if let Some(task) = task {
+            let session = Arc::clone(self);
+            tokio::spawn(async move { commands::cancel_by_progress(&session, task).await });
+        }
+    }
+
+    /// Has these files shown anew.
+    pub(crate) fn refresh(&self, files: impl IntoIterator<Item = PathBuf>) {
+        self.state().dirty.extend(files);
+        self.wake.notify_one();
+    }
+
+    fn moved(&self, mut state: MutexGuard<'_, State>, real: Option<PathBuf>) {
+        state.dirty.extend(real);
+        drop(state);
+        self.texts.send_modify(|count| *count += 1);
+        self.wake.notify_one();
+    }
+}
+
+impl State {
+    /// Where a hunk is shown.
+    pub(crate) fn spot(&self, name: &HunkName) -> Option<(&Shown, &crate::sheet::Spot)> {
+        let known = self.tasks.get(&name.task)?;
+        let real = name.path.under(&known.task.spec.workspace);
+        let shown = self.shown.get(&real)?;
+        Some((
+            shown,
+            shown.sheet.spots.iter().find(|spot| spot.name == *name)?,
+        ))
+    }
+
+    /// How the client spells a file.
+    pub(crate) fn uri(&self, real: &std::path::Path) -> String {
+        match self.documents.of_file(real) {
+            Some(document) => document.uri.clone(),
+            None => crate::uri::from_path(&self.roots.as_opened(real)),
+        }
+    }
+}
+
+fn sentence(document: &Document) -> Option<String> {
+    let real = document.real.as_deref()?;
+    scratch::is_scratch(real).then(|| scratch::sentence(document.text.as_str()))?
+}

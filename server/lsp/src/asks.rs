@@ -11,6 +11,8 @@ const MAX_TEXT: usize = 1 << 20;
 const MAX_ASK: usize = 2000;
 /// The longest name in `TODO(name)`, in bytes.
 const MAX_OWNER: usize = 60;
+/// The longest number and box of a list, in bytes.
+const MAX_BULLET: usize = 16;
 
 const MENTION: &str = "@legwork";
 const TODO: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
@@ -181,10 +183,13 @@ fn todo<'a>(body: &'a str, comment: &Comment) -> Option<&'a str> {
 /// Takes the `(name)` after a to-do, and says whether there was one.
 fn owner(rest: &str) -> (bool, &str) {
     let named = rest
-        .strip_prefix('(')
-        .and_then(|inside| inside.split_once(')'));
-    match named {
-        Some((name, rest)) if name.len() <= MAX_OWNER && !name.contains('"') => (true, rest),
+        .starts_with('(')
+        .then(|| rest.bytes().take(MAX_OWNER).position(|b| b == b')'));
+    match named
+        .flatten()
+        .and_then(|end| rest.split_at_checked(end + 1))
+    {
+        Some((name, rest)) if !name.contains('"') => (true, rest),
         _ => (false, rest),
     }
 }
@@ -192,6 +197,9 @@ fn owner(rest: &str) -> (bool, &str) {
 /// Whether nothing but marks of a list or a box stand before a word.
 fn is_start(before: &str) -> bool {
     let before = before.trim();
+    if before.len() > MAX_BULLET {
+        return false;
+    }
     let boxed = before.strip_suffix("[ ]").map_or(before, str::trim_end);
     let numbered = boxed.trim_end_matches(['.', ')']);
     let number = numbered.len() < boxed.len() && numbered.bytes().all(|b| b.is_ascii_digit());

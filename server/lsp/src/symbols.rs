@@ -64,31 +64,29 @@ fn trimmed(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     let end = at.end.min(bytes.len());
     let inside = bytes.get(at.start..end)?;
     let Some(first) = inside.iter().position(|b| !b.is_ascii_whitespace()) else {
-        return Some(at_first_word(bytes, at.start));
+        return Some(at_word(bytes, at.start));
     };
     let last = inside.iter().rposition(|b| !b.is_ascii_whitespace())?;
     Some(at.start + first..at.start + last + 1)
 }
 
-/// A cursor in the indentation of a line stands for the line's first word.
-fn at_first_word(bytes: &[u8], cursor: usize) -> Range<usize> {
+/// A cursor in the indentation of a line stands for the line's first word, and one in the blanks
+/// at its end for the end of the last: no item holds those blanks for certain.
+fn at_word(bytes: &[u8], cursor: usize) -> Range<usize> {
     let (before, after) = bytes.split_at(cursor);
-    let indented = before
+    let blank = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r');
+    let left = before.iter().rev().take_while(blank).count();
+    let right = after.iter().take_while(blank).count();
+    let begins = before
         .iter()
         .rev()
-        .take_while(|b| **b != b'\n')
-        .all(u8::is_ascii_whitespace);
-    let blanks = after
-        .iter()
-        .take_while(|b| matches!(b, b' ' | b'\t'))
-        .count();
-    let word = after
-        .get(blanks)
-        .is_some_and(|byte| !byte.is_ascii_whitespace());
-    let at = if indented && word {
-        cursor + blanks
-    } else {
-        cursor
+        .nth(left)
+        .is_none_or(|byte| *byte == b'\n');
+    let ends = after.get(right).is_none_or(|byte| *byte == b'\n');
+    let at = match (begins, ends) {
+        (true, false) => cursor + right,
+        (false, true) => cursor - left,
+        _ => cursor,
     };
     at..at
 }
@@ -118,6 +116,8 @@ struct Found {
     /// The name as what is inside says it; for an `impl` block that is the type.
     outer: String,
     kind: &'static str,
+    /// Whether it or something around it is a function.
+    in_function: bool,
     lines: (u32, u32),
 }
 
@@ -175,7 +175,8 @@ fn qualified(grammar: &Grammar, last: &Found, outside: &[Found]) -> String {
     };
     let mut name = last.name.clone();
     let mut joint = join(last.item);
-    for outer in outside.iter().rev().take_while(|found| found.item.holds) {
+    let around = outside.iter().rev().take_while(|found| found.item.holds);
+    for outer in around.take(MAX_NEST) {
         name = format!("{}{joint}{name}", outer.outer);
         joint = join(outer.item);
     }
@@ -192,7 +193,7 @@ fn found(grammar: &'static Grammar, node: Node, text: &str, around: &[Found]) ->
     if around.last().is_some_and(|found| found.node == named.id()) {
         return None;
     }
-    let in_function = around.iter().any(|found| !found.item.holds);
+    let in_function = around.last().is_some_and(|found| found.in_function);
     if item.top && in_function {
         return None;
     }
@@ -210,6 +211,7 @@ fn found(grammar: &'static Grammar, node: Node, text: &str, around: &[Found]) ->
         } else {
             item.kind
         },
+        in_function: in_function || !item.holds,
         lines: lines(node),
     })
 }
@@ -239,15 +241,13 @@ fn item(grammar: &'static Grammar, node: Node) -> Option<&'static Item> {
     if !node.is_named() {
         return None;
     }
-    let item = grammar.items.iter().find(|item| item.node == node.kind())?;
-    let fits = match item.has {
-        None => true,
-        Some((field, [])) => node.child_by_field_name(field).is_some(),
-        Some((field, kinds)) => node
-            .child_by_field_name(field)
-            .is_some_and(|child| kinds.contains(&child.kind())),
-    };
-    fits.then_some(item)
+    grammar.items.iter().find(|item| {
+        item.node == node.kind()
+            && item.has.is_none_or(|(field, kinds)| {
+                let child = node.child_by_field_name(field);
+                child.is_some_and(|child| kinds.is_empty() || kinds.contains(&child.kind()))
+            })
+    })
 }
 
 /// The item's name, and the name for what is inside it.

@@ -29,11 +29,7 @@ pub(super) fn at<'a>(text: &'a str, lines: &[&'a str], line: usize) -> Vec<Comme
         return Vec::new();
     };
     let mut found = blocks(text, lines, line);
-    if found.is_empty()
-        && let Some(comment) = run(lines, line)
-    {
-        found.push(comment);
-    }
+    found.extend(run(lines, line));
     found.push(Comment {
         lines: vec![(line, here.trim())],
         plain: true,
@@ -62,6 +58,7 @@ fn blocks<'a>(text: &'a str, lines: &[&'a str], wanted: usize) -> Vec<Comment<'a
         };
         let (open, close) = BLOCK[kind];
         let body = start + open.len();
+        // Lines are parts of the text: the distance is a place in it.
         let offset = |line: &str, at: usize| line.as_ptr() as usize - text.as_ptr() as usize + at;
         let ends = if open_ended[kind] {
             None
@@ -100,7 +97,12 @@ fn blocks<'a>(text: &'a str, lines: &[&'a str], wanted: usize) -> Vec<Comment<'a
 fn opened(line: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = line.as_bytes();
     let mut quoted = false;
-    for at in from..bytes.len() {
+    let marks = bytes
+        .iter()
+        .enumerate()
+        .skip(from)
+        .filter(|(_, byte)| b"/<\"'#".contains(byte));
+    for (at, _) in marks {
         let before = at
             .checked_sub(1)
             .and_then(|before| bytes.get(before))
@@ -207,7 +209,7 @@ fn run<'a>(lines: &[&'a str], wanted: usize) -> Option<Comment<'a>> {
     for below in wanted + 1..=wanted.saturating_add(MAX_LINES) {
         match same(below) {
             Some(next) if first.is_none_or(|column| column == next.column) => {
-                body.push((below, next.body))
+                body.push((below, next.body));
             }
             _ => break,
         }
@@ -255,7 +257,11 @@ fn whole(line: &str) -> Option<Marked<'_>> {
 fn trailing(line: &str) -> Option<Marked<'_>> {
     let bytes = line.as_bytes();
     let mut quoted = false;
-    for at in 0..bytes.len() {
+    let marks = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| b"/#-;%\"".contains(byte));
+    for (at, _) in marks {
         let before = at
             .checked_sub(1)
             .and_then(|before| bytes.get(before))

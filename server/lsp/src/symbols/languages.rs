@@ -251,7 +251,6 @@ const FUNCTIONS: &[&str] = &[
     "arrow_function",
     "function_expression",
     "generator_function",
-    "class",
 ];
 
 /// JavaScript and TypeScript; nodes that only one of them has do no harm to the other.
@@ -278,6 +277,10 @@ const SCRIPT: &[Item] = &[
     Item::new("type_alias_declaration", "type").top(),
     Item::holding("class_declaration", "class"),
     Item::holding("class", "class"),
+    Item::holding("variable_declarator", "class").with("value", &["class"]),
+    Item::holding("assignment_expression", "class")
+        .named(Name::Field("left"))
+        .with("right", &["class"]),
     Item::holding("abstract_class_declaration", "class"),
     Item::holding("interface_declaration", "interface"),
     Item::holding("enum_declaration", "enum"),

@@ -5,10 +5,12 @@
 //! | --- | --- | --- |
 //! | prepare | `prepare.rs` | the spec → a snapshot and a running sandbox |
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
+//! | | `live.rs` | beside it: what the guest changes → files to review, as far as they go |
 //! | collect | `collect.rs` | what the guest changed → files to review |
 
 mod collect;
 mod ending;
+mod live;
 mod prepare;
 mod run;
 
@@ -29,7 +31,8 @@ use tokio::sync::watch;
 
 use crate::{
     clock,
-    store::{FileRow, Finish, Store, StoreError},
+    review::Reviewer,
+    store::{Finish, Store, StoreError},
 };
 
 /// How long the collecting of a cancelled task may take: whoever cancels wants it to end.
@@ -41,6 +44,8 @@ pub(crate) struct Room {
     pub(crate) store: Store,
     pub(crate) state: PathBuf,
     pub(crate) blobs: BlobStore,
+    /// Merges what running tasks change into what is under review.
+    pub(crate) reviewer: Arc<Reviewer>,
     /// Where images are kept.
     pub(crate) cache: PathBuf,
 }
@@ -93,13 +98,11 @@ pub(crate) async fn attempt(
         id: task,
         stop,
     };
-    let (outcome, files) = match job.phases(&mut findings).await {
-        Ok(ended) => ended,
-        Err(Break::Failed(failure)) => (Outcome::Failed(failure), Vec::new()),
-        Err(Break::Stopped(StopReason::Cancelled)) => (Outcome::Cancelled, Vec::new()),
-        Err(Break::Stopped(StopReason::Interrupted)) => {
-            (Outcome::Failed(interrupted()), Vec::new())
-        }
+    let outcome = match job.phases(&mut findings).await {
+        Ok(outcome) => outcome,
+        Err(Break::Failed(failure)) => Outcome::Failed(failure),
+        Err(Break::Stopped(StopReason::Cancelled)) => Outcome::Cancelled,
+        Err(Break::Stopped(StopReason::Interrupted)) => Outcome::Failed(interrupted()),
     };
     let Findings {
         report,
@@ -109,7 +112,6 @@ pub(crate) async fn attempt(
     Finish {
         outcome,
         report,
-        files,
         refused,
         notices,
     }
@@ -120,7 +122,7 @@ pub(crate) fn interrupted() -> Failure {
     Failure::new(
         FailureKind::Interrupted,
         "the daemon ended while the task ran",
-        "run it again with `legwork retry`; your files were not touched",
+        "run it again with `legwork retry`; what it had shown by then can still be decided",
     )
 }
 
@@ -133,7 +135,7 @@ struct Job {
 }
 
 impl Job {
-    async fn phases(&self, findings: &mut Findings) -> Result<(Outcome, Vec<FileRow>), Break> {
+    async fn phases(&self, findings: &mut Findings) -> Result<Outcome, Break> {
         let task = self.task().await?;
         findings.report.timings.queued = u64::try_from(clock::now() - task.created).unwrap_or(0);
         self.to(Transition::Start).await?;
@@ -154,25 +156,28 @@ impl Job {
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
         findings: &mut Findings,
-    ) -> Result<(Outcome, Vec<FileRow>), Break> {
-        let outcome = match self.run(task, sandbox, findings).await {
+    ) -> Result<Outcome, Break> {
+        let run = self.run(task, sandbox, findings);
+        let (ran, live) = self.beside(task, sandbox, snapshot, run).await;
+        findings.notices.extend(live.notice);
+        let outcome = match ran {
             // The command is gone with its substream; what it changed by then is still the user's to look at.
             Err(Break::Stopped(StopReason::Cancelled)) => Outcome::Cancelled,
             ended => ended?,
         };
         let clock = Instant::now();
         self.to(Transition::End).await?;
-        let collected = self.collect(task, sandbox, snapshot, findings);
-        let files = if outcome == Outcome::Cancelled {
+        let collected = self.collect(task, sandbox, snapshot, live.told, findings);
+        if outcome == Outcome::Cancelled {
             let late = |_| Break::Stopped(StopReason::Cancelled);
             tokio::time::timeout(FAREWELL, collected)
                 .await
-                .map_err(late)??
+                .map_err(late)??;
         } else {
-            self.unless_stopped(collected).await??
-        };
+            self.unless_stopped(collected).await??;
+        }
         findings.report.timings.collect = millis(clock);
-        Ok((outcome, files))
+        Ok(outcome)
     }
 
     async fn task(&self) -> Result<Task, StoreError> {

@@ -129,6 +129,7 @@ async fn serve(settings: &Settings) -> Result<(), RunError> {
         store: store.clone(),
         state: state.clone(),
         blobs,
+        reviewer: Arc::clone(&reviewer),
         cache: settings.places.cache.clone(),
     });
     let waiting = start::recover(settings, &room, &reviewer)?;

@@ -8,6 +8,7 @@
 //! | what a client draws | `view.rs` |
 //! | undo, and what a dead daemon left undecided | `settle.rs` |
 //! | what an editor needs to place hunks itself | `desk.rs` |
+//! | what a task changes while it is under review | `live.rs` |
 //! | hunks that an editor puts into its buffers, and takes out again | `landing.rs`, `claims.rs` |
 //!
 //! An accept is stored as intended before the first byte is written and as done after the last, so that a daemon that
@@ -18,6 +19,7 @@ mod claims;
 mod desk;
 mod failure;
 mod landing;
+mod live;
 mod settle;
 mod sides;
 #[cfg(test)]
@@ -31,11 +33,12 @@ use std::{
 };
 
 use legwork_model::{ChangeKind, Task, TaskId};
-use legwork_review::{AcceptError, unified_diff};
+use legwork_review::{AcceptError, Content, unified_diff};
 use legwork_wire::{Decide, Decided, Review, Skipped};
 use legwork_workspace::{Applied, Applier, BlobStore, Edit, Workspace};
 
 pub(crate) use failure::ReviewError;
+pub(crate) use live::Told;
 pub(crate) use sides::propose;
 
 use crate::{
@@ -50,6 +53,7 @@ use sides::{Bytes, Standing};
 #[derive(Debug)]
 pub(crate) struct Reviewer {
     store: Store,
+    state: PathBuf,
     journal: PathBuf,
     blobs: BlobStore,
     /// Held while files are written and while what is to be written is worked out.
@@ -79,6 +83,7 @@ impl Reviewer {
     pub(crate) fn new(store: Store, state: &std::path::Path, blobs: BlobStore) -> Self {
         Self {
             store,
+            state: state.to_owned(),
             journal: state.join("journal"),
             blobs,
             deciding: Mutex::default(),
@@ -89,7 +94,11 @@ impl Reviewer {
     pub(crate) fn show(&self, name: &str) -> Result<Review, ReviewError> {
         let case = self.case(name)?;
         let workspace = self.workspace(&case.task.id, &case.task);
-        let files = case.rows.iter().map(|row| {
+        let shown = case
+            .rows
+            .iter()
+            .filter(|row| !row.review.hunks().is_empty());
+        let files = shown.map(|row| {
             let bytes = Bytes::load(&self.blobs, row)?;
             // Without the workspace the changes can still be read.
             let standing = workspace.as_ref().map_or_else(
@@ -109,19 +118,25 @@ impl Reviewer {
     pub(crate) fn diff(&self, name: &str) -> Result<Vec<u8>, ReviewError> {
         let case = self.case(name)?;
         let mut diff = Vec::new();
+        let snapshot = self.snapshot(&case.task.id);
         for row in &case.rows {
             let bytes = Bytes::load(&self.blobs, row)?;
+            let found = snapshot
+                .as_ref()
+                .and_then(|snapshot| live::found(snapshot, row));
+            let before = match &found {
+                Some(found) => found.as_ref().map(Content::as_version),
+                None => bytes.before(),
+            };
+            if found.is_some() && before == bytes.after() {
+                // All of it was accepted, and the task took it back.
+                continue;
+            }
             let from = match &row.change.kind {
                 ChangeKind::Rename { from } => Some(from),
                 _ => None,
             };
-            diff.extend(unified_diff(
-                row.path(),
-                from,
-                bytes.before(),
-                bytes.after(),
-                3,
-            ));
+            diff.extend(unified_diff(row.path(), from, before, bytes.after(), 3));
         }
         Ok(diff)
     }

@@ -108,13 +108,15 @@ mod tests {
             .unwrap();
         let vm = job::dir_of(dir.path(), &running).join("vm");
         std::fs::create_dir_all(vm.join("deep")).unwrap();
+        let reviewer = Reviewer::new(store.clone(), dir.path(), blobs.clone());
+        let reviewer = Arc::new(reviewer);
         let room = Arc::new(Room {
             store: store.clone(),
             state: dir.path().into(),
-            blobs: blobs.clone(),
+            blobs,
+            reviewer: Arc::clone(&reviewer),
             cache: at("cache"),
         });
-        let reviewer = Reviewer::new(store.clone(), dir.path(), blobs);
         let waiting = recover(&settings, &room, &reviewer).unwrap();
         assert_eq!(
             waiting.iter().map(|task| &task.id).collect::<Vec<_>>(),

@@ -7,6 +7,7 @@
 mod decisions;
 mod events;
 mod files;
+mod live;
 mod open;
 mod tasks;
 

@@ -140,6 +140,13 @@ impl<'a> ChangeSetBuilder<'a> {
         size <= self.caps.file && self.check.at(&path, false).is_none()
     }
 
+    /// The topmost path, this one or above it, at and below which nothing is carried; `None` if something here may be. To
+    /// know it before what stands there is sent.
+    pub fn stops(&self, path: &[u8], is_dir: bool) -> Option<TreePath> {
+        let path = TreePath::from_bytes(path).ok()?;
+        Some(self.check.at(&path, is_dir)?.top)
+    }
+
     /// Takes one entry.
     ///
     /// # Errors

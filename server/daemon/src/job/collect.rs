@@ -1,21 +1,31 @@
 //! From what the guest lists to files under review. The listing is hostile: it is bounded here and judged by
 //! `legwork_workspace`.
 
-use std::sync::Arc;
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use legwork_host::{Collected, Found, FoundKind, Running, Sandbox};
-use legwork_model::{Change, ChangeKind, ChangeSet, Failure, FailureKind, Phase, Side, Task};
+use legwork_model::{
+    Change, ChangeKind, ChangeSet, Failure, FailureKind, Phase, Side, Task, TaskId,
+};
+use legwork_wire::CLAIM_SECONDS;
 use legwork_workspace::{
     BlobError, BlobStore, BlobWriter, Caps, ChangeError, ChangeSetBuilder, Reported, ReportedKind,
     Snapshot, Workspace,
 };
 use tokio::sync::mpsc;
 
-use super::{Break, Findings, Job, ending};
+use super::{Break, Findings, Job, Room, ending};
 use crate::{
-    review::{self, ReviewError},
-    store::FileRow,
+    clock,
+    review::{ReviewError, Told},
 };
+
+/// How long an editor may have a file in hand before its changes are merged all the same.
+const IN_HAND: Duration = Duration::from_secs(CLAIM_SECONDS + 2);
 
 impl Job {
     pub(super) async fn collect(
@@ -23,8 +33,9 @@ impl Job {
         task: &Task,
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
+        told: Told,
         findings: &mut Findings,
-    ) -> Result<Vec<FileRow>, Break> {
+    ) -> Result<(), Break> {
         self.tell(Phase::Collect, "collecting the changes").await;
         let (frames, inbox) = mpsc::channel(16);
         let (room, id, root) = (
@@ -33,23 +44,40 @@ impl Job {
             task.spec.workspace.clone(),
         );
         let snapshot = Arc::clone(snapshot);
-        let taken = tokio::task::spawn_blocking(move || {
-            let workspace = match room.store.with(|db| db.identity(&id))? {
-                Some(identity) => Workspace::reopen(&root, identity),
-                None => Workspace::open(&root),
+        let taken = tokio::task::spawn_blocking({
+            let (room, id, snapshot) = (Arc::clone(&room), id.clone(), Arc::clone(&snapshot));
+            move || {
+                let workspace = workspace(&room, &id, &root)?;
+                take(inbox, &snapshot, &workspace, &room.blobs)
             }
-            .map_err(|error| Failure::new(FailureKind::Capture, error.to_string(), ""))?;
-            let changes = take(inbox, &snapshot, &workspace, &room.blobs)?;
-            rows(changes, &snapshot, &room.blobs)
         });
         let (listed, taken) = futures::join!(sandbox.collect(frames), taken);
         let taken = taken.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let (rows, refused) = match (listed, taken) {
-            // Its reader had a reason to stop reading, and that is the one to tell.
-            (_, Err(failure)) => return Err(failure.into()),
-            (Err(error), Ok(_)) => return Err(ending::failure(&error).into()),
-            (Ok(()), Ok(taken)) => taken,
-        };
+        // Its reader had a reason to stop reading, and that is the one to tell.
+        let failed = taken
+            .as_ref()
+            .err()
+            .cloned()
+            .or_else(|| listed.err().map(|error| ending::failure(&error)));
+        if let Some(failure) = failed {
+            if failure.kind == FailureKind::Protocol {
+                // What it showed while it ran came from the same guest.
+                room.store
+                    .call(move |db| db.withdraw(&id, clock::now()))
+                    .await?;
+            }
+            return Err(failure.into());
+        }
+        let ChangeSet { changes, refused } = taken?;
+        let merged = tokio::task::spawn_blocking(move || {
+            for change in &changes {
+                keep_base(change, &snapshot, &room.blobs)?;
+            }
+            merge(&room, &id, told, &changes)
+        });
+        merged
+            .await
+            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
         if !refused.is_empty() {
             findings.notices.push(format!(
                 "{} of the changes cannot be taken over: `legwork show` says which and why",
@@ -57,18 +85,58 @@ impl Job {
             ));
         }
         findings.refused = refused;
-        Ok(rows)
+        Ok(())
+    }
+}
+
+/// The very folder that the task was started on.
+pub(super) fn workspace(room: &Room, id: &TaskId, root: &Path) -> Result<Workspace, Failure> {
+    match room.store.with(|db| db.identity(id))? {
+        Some(identity) => Workspace::reopen(root, identity),
+        None => Workspace::open(root),
+    }
+    .map_err(|error| Failure::new(FailureKind::Capture, error.to_string(), ""))
+}
+
+/// Brings the result and what was decided by now together. An editor that has a file in hand is let finish.
+fn merge(room: &Room, id: &TaskId, mut told: Told, changes: &[Change]) -> Result<(), Failure> {
+    let begun = Instant::now();
+    loop {
+        let patient = begun.elapsed() < IN_HAND;
+        let merged = room
+            .reviewer
+            .revise(id, &mut told, changes.to_vec(), patient);
+        if merged.map_err(|error| unmerged(&error))? {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
 /// A file whose bytes are coming.
 #[derive(Debug)]
-struct Incoming {
-    path: Vec<u8>,
-    mode: u32,
-    size: u64,
+pub(super) struct Incoming {
+    pub(super) path: Vec<u8>,
+    pub(super) mode: u32,
+    pub(super) size: u64,
     /// `None` if they are of no use.
-    writer: Option<BlobWriter>,
+    pub(super) writer: Option<BlobWriter>,
+}
+
+impl Incoming {
+    /// All of them are there.
+    pub(super) fn end(self) -> Result<Reported, BlobError> {
+        let content = self.writer.map(BlobWriter::finish).transpose()?;
+        let what = ReportedKind::File {
+            mode: self.mode,
+            size: self.size,
+            content,
+        };
+        Ok(Reported {
+            path: self.path,
+            what,
+        })
+    }
 }
 
 /// Reads the listing to its end. The host has seen to it that frames come in order.
@@ -120,26 +188,11 @@ fn take(
                 writer.write(&bytes).map_err(|error| kept(&error))?;
             }
             (Collected::EndOfFile, _) => {
-                let Some(Incoming {
-                    path,
-                    mode,
-                    size,
-                    writer,
-                }) = incoming.take()
-                else {
+                let Some(incoming) = incoming.take() else {
                     continue;
                 };
-                let content = writer
-                    .map(BlobWriter::finish)
-                    .transpose()
-                    .map_err(|error| kept(&error))?;
-                let what = ReportedKind::File {
-                    mode,
-                    size,
-                    content,
-                };
                 builder
-                    .add(Reported { path, what })
+                    .add(incoming.end().map_err(|error| kept(&error))?)
                     .map_err(|error| unusable(&error))?;
             }
             (
@@ -155,7 +208,7 @@ fn take(
     builder.finish().map_err(|error| unusable(&error))
 }
 
-fn what(kind: FoundKind) -> ReportedKind {
+pub(super) fn what(kind: FoundKind) -> ReportedKind {
     match kind {
         FoundKind::File { mode, size } => ReportedKind::File {
             mode,
@@ -178,27 +231,12 @@ fn what(kind: FoundKind) -> ReportedKind {
     }
 }
 
-type Rows = (Vec<FileRow>, Vec<legwork_model::Refused>);
-
-/// Makes the reviews. The base of each file goes to the blob store, so that a review outlives its snapshot.
-fn rows(changes: ChangeSet, snapshot: &Snapshot, blobs: &BlobStore) -> Result<Rows, Failure> {
-    let mut rows = Vec::with_capacity(changes.changes.len());
-    for change in changes.changes {
-        keep_base(&change, snapshot, blobs)?;
-        let row = review::propose(blobs, change).map_err(|error| match error {
-            ReviewError::Blob(error) => kept(&error),
-            other => internal(other.to_string()),
-        })?;
-        if row.pending == 0 {
-            tracing::debug!(path = %row.path(), "a change that changes nothing");
-            continue;
-        }
-        rows.push(row);
-    }
-    Ok((rows, changes.refused))
-}
-
-fn keep_base(change: &Change, snapshot: &Snapshot, blobs: &BlobStore) -> Result<(), Failure> {
+/// Puts the base of a change into the blob store, so that its review outlives the snapshot.
+pub(super) fn keep_base(
+    change: &Change,
+    snapshot: &Snapshot,
+    blobs: &BlobStore,
+) -> Result<(), Failure> {
     let Some(Side::File { digest, .. }) = &change.before else {
         return Ok(());
     };
@@ -221,19 +259,19 @@ fn keep_base(change: &Change, snapshot: &Snapshot, blobs: &BlobStore) -> Result<
 }
 
 /// The guest's report is not used.
-fn unusable(error: &ChangeError) -> Failure {
+pub(super) fn unusable(error: &ChangeError) -> Failure {
     match error {
         ChangeError::Snapshot(error) => internal(error.to_string()),
         ChangeError::Protocol(_) | ChangeError::TooMuch(_) => Failure::new(
             FailureKind::Protocol,
             error.to_string(),
-            "nothing of it is used; your files are untouched",
+            "nothing of it is used",
         ),
     }
 }
 
 /// Contents could not be kept.
-fn kept(error: &BlobError) -> Failure {
+pub(super) fn kept(error: &BlobError) -> Failure {
     match error {
         BlobError::TooLarge(_) => Failure::new(
             FailureKind::Protocol,
@@ -241,6 +279,14 @@ fn kept(error: &BlobError) -> Failure {
             "run the task again with `legwork retry`",
         ),
         _ => internal(error.to_string()),
+    }
+}
+
+/// A review could not be brought up to date.
+pub(super) fn unmerged(error: &ReviewError) -> Failure {
+    match error {
+        ReviewError::Blob(error) => kept(error),
+        other => internal(other.to_string()),
     }
 }
 

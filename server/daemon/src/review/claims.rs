@@ -55,6 +55,12 @@ impl Claims {
         })
     }
 
+    /// Whether somebody has anything of this file in hand.
+    pub(super) fn has(&self, task: &TaskId, path: &TreePath) -> bool {
+        let mut held = self.held.values();
+        held.any(|claim| claim.task == *task && claim.files.contains_key(path))
+    }
+
     /// Lets go of what has this name, if it is of this task.
     pub(super) fn release(&mut self, task: &TaskId, token: &str) {
         if self

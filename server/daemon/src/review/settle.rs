@@ -1,6 +1,6 @@
 //! Undo, and what a daemon that is gone left between intention and record.
 
-use legwork_model::{TaskId, TreePath};
+use legwork_model::TaskId;
 use legwork_review::Content;
 use legwork_wire::Decided;
 use legwork_workspace::{Applied, Edit, Recovered, RecoveredAs, Workspace, recover};
@@ -24,7 +24,7 @@ impl Reviewer {
             .store
             .with(|db| db.last_decision(id))?
             .ok_or_else(|| ReviewError::NothingToUndo(id.clone()))?;
-        let moved = reopened(&case, &decision)?;
+        let moved = self.reopened(&case, &decision)?;
         let mut written = Vec::new();
         if decision.kind == DecisionKind::Accept {
             let workspace = self.workspace(id, &case.task)?;
@@ -140,7 +140,7 @@ impl Reviewer {
         };
         let case = self.case(task.as_str())?;
         if undoing.is_some() {
-            let moved = reopened(&case, &decision)?;
+            let moved = self.reopened(&case, &decision)?;
             self.store
                 .with(|db| db.undone(&task, &decision.token, &moved, clock::now()))?;
         } else {
@@ -180,21 +180,27 @@ impl Reviewer {
         }
         Ok(false)
     }
-}
 
-/// The files of a decision with its hunks pending again. A task that went on after it may have changed something else by
-/// now: what is not there any more waits for nothing.
-fn reopened(case: &Case, decision: &Decision) -> Result<Vec<FileRow>, ReviewError> {
-    let reopen = |(path, ids): &(TreePath, Vec<u32>)| {
-        let row = case.row(path).ok()?;
-        let mut ids = ids.clone();
-        ids.retain(|id| row.review.hunk(*id).is_some());
-        let review = row.review.reopen(&ids);
-        Some(
-            review
-                .map(|review| FileRow::new(row.change.clone(), review))
-                .map_err(|error| ReviewError::decide(row, error)),
-        )
-    };
-    decision.picks.iter().filter_map(reopen).collect()
+    /// The files of a decision with its hunks pending again. A task that went on after it may have changed something else
+    /// by now: what is not there any more waits for nothing, and what was accepted and became part of the base leaves it.
+    fn reopened(&self, case: &Case, decision: &Decision) -> Result<Vec<FileRow>, ReviewError> {
+        let mut rows = Vec::new();
+        for (path, ids) in &decision.picks {
+            let Ok(row) = case.row(path) else { continue };
+            let here = |id: &u32| row.review.hunk(*id).is_some();
+            let undo = decision.undo.iter().find(|edit| edit.path == *path);
+            let row = match undo {
+                Some(undo) if !ids.iter().all(here) => self.unmoved(row, undo)?,
+                _ => row.clone(),
+            };
+            let mut ids = ids.clone();
+            ids.retain(|id| row.review.hunk(*id).is_some());
+            let review = row
+                .review
+                .reopen(&ids)
+                .map_err(|error| ReviewError::decide(&row, error))?;
+            rows.push(FileRow::new(row.change, review));
+        }
+        Ok(rows)
+    }
 }

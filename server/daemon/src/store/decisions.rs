@@ -275,7 +275,8 @@ fn moved_on(
     Ok(after)
 }
 
-fn pending(open: &Transaction<'_>, task: &TaskId) -> Result<u32, StoreError> {
+/// The number of hunks that wait.
+pub(super) fn pending(open: &Transaction<'_>, task: &TaskId) -> Result<u32, StoreError> {
     Ok(open.query_row(
         "SELECT coalesce(sum(pending), 0) FROM files WHERE task = ?1",
         [task.as_str()],

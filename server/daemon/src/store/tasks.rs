@@ -8,7 +8,7 @@ use legwork_model::{
 use legwork_workspace::Identity;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use super::{Db, FileRow, StoreError, events, files};
+use super::{Db, StoreError, decisions, events};
 
 /// Columns that [`raw`] reads, in its order.
 const COLUMNS: &str = "t.id, t.spec, t.state, t.outcome, t.created, t.finished, t.report, \
@@ -33,20 +33,17 @@ pub(crate) struct NewTask {
 pub(crate) struct Finish {
     pub(crate) outcome: Outcome,
     pub(crate) report: Report,
-    /// What is to be reviewed.
-    pub(crate) files: Vec<FileRow>,
     pub(crate) refused: Vec<Refused>,
     /// What the user should know.
     pub(crate) notices: Vec<String>,
 }
 
 impl Finish {
-    /// An end that leaves nothing to review.
+    /// An end of which there is nothing more to say.
     pub(crate) fn with(outcome: Outcome, report: Report) -> Self {
         Self {
             outcome,
             report,
-            files: Vec::new(),
             refused: Vec::new(),
             notices: Vec::new(),
         }
@@ -200,19 +197,16 @@ impl Db {
         self.write(|open| step(open, id, transition, at))
     }
 
-    /// Ends a task in one go: its result, what is under review, its last state and its outcome. Gives the number of
-    /// pending hunks.
+    /// Ends a task in one go: its result, its last state and its outcome. What is under review was stored before. Gives the
+    /// number of pending hunks.
     pub(crate) fn finish(
         &mut self,
         id: &TaskId,
         finish: &Finish,
         at: i64,
     ) -> Result<u32, StoreError> {
-        let pending = finish.files.iter().map(|file| file.pending).sum();
         self.write(|open| {
-            for file in &finish.files {
-                files::save(open, id, file)?;
-            }
+            let pending = decisions::pending(open, id)?;
             open.execute(
                 "UPDATE tasks SET outcome = ?2, report = ?3, refused = ?4, notices = ?5, finished = ?6, buffers = NULL \
                  WHERE id = ?1",
@@ -228,10 +222,14 @@ impl Db {
             for text in &finish.notices {
                 events::append(open, id, at, &EventBody::Notice { text: text.clone() })?;
             }
+            if pending > 0 && state(open, id)? == TaskState::Running {
+                // It was cut off, and what it had changed by then was stored.
+                step(open, id, Transition::End, at)?;
+            }
             step(open, id, if pending > 0 { Transition::Collected } else { Transition::Finish }, at)?;
-            events::append(open, id, at, &EventBody::Outcome { outcome: finish.outcome.clone(), pending })
-        })?;
-        Ok(pending)
+            events::append(open, id, at, &EventBody::Outcome { outcome: finish.outcome.clone(), pending })?;
+            Ok(pending)
+        })
     }
 
     /// Tasks that ended before `at` and have nothing pending.

@@ -63,14 +63,8 @@ fn finish(store: &Store, task: &TaskId, files: Vec<FileRow>) {
             for transition in [Transition::Start, Transition::Boot, Transition::End] {
                 db.transition(task, transition, 2)?;
             }
-            db.finish(
-                task,
-                &Finish {
-                    files,
-                    ..Finish::with(Outcome::Done, Report::default())
-                },
-                3,
-            )
+            db.revise(task, &[], &files, 3)?;
+            db.finish(task, &Finish::with(Outcome::Done, Report::default()), 3)
         })
         .unwrap();
 }
@@ -247,6 +241,55 @@ fn a_decision_is_stored_once_and_moves_the_task() {
         1
     );
     assert_eq!(store.with(|db| db.last_decision(&task)).unwrap(), None);
+}
+
+#[test]
+fn reviews_move_with_a_running_task_and_stay_when_it_is_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, _) = Store::open(dir.path()).unwrap();
+    let task = submit(&store);
+    for transition in [Transition::Start, Transition::Boot] {
+        store
+            .with(|db| db.transition(&task, transition, 2))
+            .unwrap();
+    }
+    let rows = ["a", "b", "c"].map(created);
+    let paths = || -> Vec<String> {
+        let rows = store.with(|db| db.files(&task)).unwrap();
+        rows.iter().map(|row| row.path().to_string()).collect()
+    };
+    let state = || store.with(|db| db.task(&task)).unwrap().state;
+    let revise = |gone: &[TreePath], rows: &[FileRow]| {
+        store.with(|db| db.revise(&task, gone, rows, 3)).unwrap()
+    };
+    assert_eq!(revise(&[], &rows), 3);
+    assert_eq!(revise(&["b".parse().unwrap()], &[]), 2);
+    assert_eq!(paths(), ["a", "c"]);
+    let events = *store.last_event().borrow();
+    assert_eq!(revise(&[], &[]), 2);
+    assert_eq!(*store.last_event().borrow(), events, "nothing happened");
+    // A decision while it runs moves no state, even if it is the last one for now.
+    let decide = |row: &FileRow| {
+        let decision = rejection(&[&row.path().to_string()]);
+        store
+            .with(|db| db.decide(&task, &decision, &[rejected(row)], 4))
+            .unwrap()
+    };
+    assert_eq!(decide(&rows[0]), 1);
+    assert_eq!(decide(&rows[2]), 0);
+    assert_eq!(state(), TaskState::Running);
+    assert_eq!(revise(&[], &rows[1..2]), 1);
+    // Of no use after all: what was decided stays on record.
+    store.with(|db| db.withdraw(&task, 5)).unwrap();
+    assert_eq!(paths(), ["a", "c"]);
+    revise(&[], &rows[1..2]);
+    let failure = Failure::new(FailureKind::Interrupted, "", "");
+    let cut_off = Finish::with(Outcome::Failed(failure), Report::default());
+    assert_eq!(store.with(|db| db.finish(&task, &cut_off, 6)).unwrap(), 1);
+    assert_eq!(state(), TaskState::Ready);
+    assert_eq!(revise(&["b".parse().unwrap()], &[]), 1, "too late");
+    assert_eq!(decide(&rows[1]), 0);
+    assert_eq!(state(), TaskState::Ended);
 }
 
 #[test]

@@ -416,6 +416,16 @@ fn caps_hold() {
     ] {
         assert_eq!(builder.wants(path.as_bytes(), size), wanted, "{path}");
     }
+    for (path, is_dir, top) in [
+        ("src/x", false, None),
+        ("target", true, Some("target")),
+        ("target/deep/x", false, Some("target")),
+        ("src/.git", true, Some("src/.git")),
+        ("../x", false, None),
+    ] {
+        let stops = builder.stops(path.as_bytes(), is_dir);
+        assert_eq!(stops.map(|top| top.to_string()).as_deref(), top, "{path}");
+    }
 }
 
 #[test]

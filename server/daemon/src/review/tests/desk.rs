@@ -35,7 +35,7 @@ pub(super) fn path(text: &str) -> TreePath {
     text.parse().unwrap()
 }
 
-fn file(blobs: &BlobStore, text: &str) -> Option<Side> {
+pub(super) fn file(blobs: &BlobStore, text: &str) -> Option<Side> {
     let blob = blobs.put(text.as_bytes()).unwrap();
     Some(Side::File {
         digest: blob.digest,
@@ -44,7 +44,7 @@ fn file(blobs: &BlobStore, text: &str) -> Option<Side> {
     })
 }
 
-fn change(
+pub(super) fn change(
     at: &str,
     kind: ChangeKind,
     before: Option<Side>,
@@ -64,6 +64,57 @@ fn change(
 
 impl Desk {
     pub(super) fn new() -> Self {
+        let desk = Self::running();
+        let (blobs, task) = (&desk.reviewer.blobs, &desk.task);
+        let rename = ChangeKind::Rename {
+            from: path("from.txt"),
+        };
+        let changes = [
+            change(
+                "Makefile",
+                ChangeKind::Modify,
+                file(blobs, "all:\n"),
+                file(blobs, "all: evil\n"),
+                true,
+            ),
+            change(
+                "a.txt",
+                ChangeKind::Modify,
+                file(blobs, BASE),
+                file(blobs, AGENT),
+                false,
+            ),
+            change(
+                "dir/new.txt",
+                ChangeKind::Create,
+                None,
+                file(blobs, "new\n"),
+                false,
+            ),
+            change(
+                "old.txt",
+                ChangeKind::Delete,
+                file(blobs, "old\n"),
+                None,
+                false,
+            ),
+            change(
+                "to.txt",
+                rename,
+                file(blobs, "moved\n"),
+                file(blobs, "moved\n"),
+                false,
+            ),
+        ];
+        let files = changes.map(|change| propose(blobs, change).unwrap());
+        let store = &desk.reviewer.store;
+        store.with(|db| db.revise(task, &[], &files, 3)).unwrap();
+        desk.finish();
+        desk
+    }
+
+    /// The workspace with a task that runs and has changed nothing yet.
+    pub(super) fn running() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap().join("project");
         let state = dir.path().join("state");
@@ -79,50 +130,7 @@ impl Desk {
         }
         let (store, _) = Store::open(&state).unwrap();
         let blobs = BlobStore::open(state.join("blobs")).unwrap();
-        let rename = ChangeKind::Rename {
-            from: path("from.txt"),
-        };
-        let changes = [
-            change(
-                "Makefile",
-                ChangeKind::Modify,
-                file(&blobs, "all:\n"),
-                file(&blobs, "all: evil\n"),
-                true,
-            ),
-            change(
-                "a.txt",
-                ChangeKind::Modify,
-                file(&blobs, BASE),
-                file(&blobs, AGENT),
-                false,
-            ),
-            change(
-                "dir/new.txt",
-                ChangeKind::Create,
-                None,
-                file(&blobs, "new\n"),
-                false,
-            ),
-            change(
-                "old.txt",
-                ChangeKind::Delete,
-                file(&blobs, "old\n"),
-                None,
-                false,
-            ),
-            change(
-                "to.txt",
-                rename,
-                file(&blobs, "moved\n"),
-                file(&blobs, "moved\n"),
-                false,
-            ),
-        ];
         let task = TaskId::random();
-        let files = changes
-            .map(|change| propose(&blobs, change).unwrap())
-            .to_vec();
         let spec = TaskSpec {
             workspace: root.clone(),
             directory: PathBuf::new(),
@@ -136,31 +144,20 @@ impl Desk {
             environment: Vec::new(),
             request: None,
         };
+        let new = NewTask {
+            id: task.clone(),
+            spec,
+            buffers: Vec::new(),
+        };
+        let identity = Workspace::open(&root).unwrap().identity();
         store
             .with(|db| {
-                db.submit(
-                    &NewTask {
-                        id: task.clone(),
-                        spec,
-                        buffers: Vec::new(),
-                    },
-                    1,
-                )?;
-                for transition in [Transition::Start, Transition::Boot, Transition::End] {
-                    db.transition(&task, transition, 2)?;
-                }
-                db.finish(
-                    &task,
-                    &Finish {
-                        files,
-                        ..Finish::with(Outcome::Done, Report::default())
-                    },
-                    3,
-                )
+                db.submit(&new, 1)?;
+                db.transition(&task, Transition::Start, 2)?;
+                db.transition(&task, Transition::Boot, 2)?;
+                db.set_identity(&task, identity)
             })
             .unwrap();
-        let identity = Workspace::open(&root).unwrap().identity();
-        store.with(|db| db.set_identity(&task, identity)).unwrap();
         let reviewer = Reviewer::new(store, &state, blobs);
         Self {
             _dir: dir,
@@ -169,6 +166,18 @@ impl Desk {
             reviewer,
             task,
         }
+    }
+
+    /// The task ends well.
+    pub(super) fn finish(&self) {
+        let finish = Finish::with(Outcome::Done, Report::default());
+        let store = &self.reviewer.store;
+        store
+            .with(|db| {
+                db.transition(&self.task, Transition::End, 3)?;
+                db.finish(&self.task, &finish, 3)
+            })
+            .unwrap();
     }
 
     /// What stands in the workspace: every file and its text.

@@ -210,6 +210,7 @@ mod tests {
             state: dir.into(),
             runtime: dir.into(),
             cache: dir.into(),
+            config: dir.into(),
         }
     }
 

@@ -119,6 +119,7 @@ mod tests {
             state: dir.path().into(),
             runtime: dir.path().into(),
             cache: dir.path().into(),
+            config: dir.path().into(),
         };
         std::fs::write(places.socket(), "left behind").unwrap();
         let start = std::sync::Barrier::new(8);

@@ -4,10 +4,12 @@
 //! | phase | file | takes → gives |
 //! | --- | --- | --- |
 //! | prepare | `prepare.rs` | the spec → a snapshot and a running sandbox |
+//! | | `asked.rs` | what the user said → variables of the command |
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
 //! | | `live.rs` | beside it: what the guest changes → files to review, as far as they go |
 //! | collect | `collect.rs` | what the guest changed → files to review |
 
+mod asked;
 mod collect;
 mod ending;
 mod live;

@@ -34,22 +34,27 @@ pub(crate) fn sweep(
     Ok(old.len())
 }
 
+fn contents(side: &Option<Side>) -> Option<Digest> {
+    match side {
+        Some(Side::File { digest, .. }) => Some(*digest),
+        _ => None,
+    }
+}
+
 fn remove_unused(store: &Store, blobs: &BlobStore) -> Result<(), StoreError> {
     let used: HashSet<Digest> = store.with(|db| {
         let mut used = HashSet::new();
-        let mut add = |side: &Option<Side>| {
-            if let Some(Side::File { digest, .. }) = side {
-                used.insert(*digest);
-            }
-        };
         for task in db.tasks(None)? {
             for file in db.files(&task.id)? {
-                add(&file.change.before);
-                add(&file.change.after);
+                used.extend(contents(&file.change.before));
+                used.extend(contents(&file.change.after));
+                // While a task runs, its reviews move on from what the change says.
+                let versions = [file.review.base(), file.review.agent()];
+                used.extend(versions.into_iter().flatten().map(|version| version.digest));
             }
             for edit in db.edits(&task.id)? {
-                add(&edit.before);
-                add(&edit.after);
+                used.extend(contents(&edit.before));
+                used.extend(contents(&edit.after));
             }
         }
         Ok(used)

@@ -58,6 +58,7 @@ pub(crate) struct Reviewer {
     blobs: BlobStore,
     /// Held while files are written and while what is to be written is worked out.
     deciding: Mutex<Claims>,
+    readings: desk::Readings,
 }
 
 /// A task under review.
@@ -87,6 +88,7 @@ impl Reviewer {
             journal: state.join("journal"),
             blobs,
             deciding: Mutex::default(),
+            readings: desk::Readings::default(),
         }
     }
 

@@ -74,6 +74,7 @@ mod tests {
             state: dir.path().into(),
             runtime: at("run"),
             cache: at("cache"),
+            config: at("cache"),
         });
         let (store, _) = Store::open(dir.path()).unwrap();
         let blobs = BlobStore::open(at("blobs")).unwrap();

@@ -42,6 +42,7 @@ impl House {
             state: at("state"),
             runtime: at("run"),
             cache: at("cache"),
+            config: at("cache"),
         }
     }
 

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod change;
+mod config;
 mod digest;
 mod event;
 mod id;
@@ -25,12 +26,13 @@ mod state;
 mod task;
 
 pub use change::{Change, ChangeKind, ChangeSet, Refused, Side};
+pub use config::{AgentConfig, Config, ConfigError};
 pub use digest::{Digest, ParseDigestError};
 pub use event::{Event, EventBody, Phase, Stream};
 pub use id::{ParseTaskIdError, TaskId};
 pub use manifest::{Entry, EntryKind, LeftOut, Manifest, Reason};
 pub use outcome::{Failure, FailureKind, Outcome};
 pub use path::{PathError, TreePath, escape, unescape};
-pub use request::{Finding, Place, Request};
+pub use request::{Finding, Place, Request, RequestError};
 pub use state::{TaskState, Transition};
 pub use task::{Report, Task, TaskSpec, Timings, Worker};

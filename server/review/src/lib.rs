@@ -11,7 +11,8 @@
 //! 3. [`Opened::place`] finds each hunk in the *live* file, and [`Opened::accept`] writes some of them into it: all of
 //!    those asked for, or none. [`FileReview::reject`] touches no bytes at all.
 //! 4. [`undo`] takes back what an accept wrote, from a file that may have moved on.
-//! 5. [`Opened::views`], [`Opened::remarks`] and [`unified_diff`] show it; [`digest`] binds a decision to what was shown.
+//! 5. [`order`] says which file is best read when.
+//! 6. [`Opened::views`], [`Opened::remarks`] and [`unified_diff`] show it; [`digest`] binds a decision to what was shown.
 //!
 //! Files are bytes. A line ends after `\n` and nowhere else; a `\r` before it belongs to the line. Nothing is decoded,
 //! normalised or completed on the way, with three exceptions, all for a live file that is not the base any more: a line
@@ -24,10 +25,12 @@ mod diff;
 mod hunks;
 mod merge;
 mod opened;
+mod order;
 mod printable;
 mod propose;
 mod remarks;
 mod revise;
+mod signature;
 mod text;
 mod undo;
 mod unified;
@@ -36,6 +39,7 @@ mod view;
 
 pub use hunks::{DecideError, FileReview, Hunk, Part, Span, State, Stored, digest};
 pub use opened::{OpenError, Opened, Placement};
+pub use order::{Candidate, Turn, order};
 pub use printable::printable;
 pub use revise::Revised;
 pub use text::{Content, MAX_TEXT, Mode, Version, is_binary};

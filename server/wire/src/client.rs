@@ -5,8 +5,11 @@
 //! holds up nothing else.
 
 mod sse;
+mod stream;
 #[cfg(test)]
 mod tests;
+
+pub use stream::EventStream;
 
 use std::{
     fmt::Write as _,
@@ -293,12 +296,7 @@ impl Client {
 
     async fn stream(&self, path: &str) -> Result<EventStream, WireError> {
         let answer = self.call(Method::GET, path, None).await?;
-        let decoder = sse::Decoder::default();
-        Ok(EventStream {
-            socket: self.socket.clone(),
-            body: Some(answer.into_body()),
-            decoder,
-        })
+        Ok(EventStream::new(self.socket.clone(), answer.into_body()))
     }
 
     /// Sends one request; the answer is a success, its body is not read yet.
@@ -396,76 +394,7 @@ impl Client {
     }
 
     fn broken(&self, error: &hyper::Error) -> WireError {
-        broken(&self.socket, error)
-    }
-}
-
-/// Events as they come.
-#[derive(Debug)]
-pub struct EventStream {
-    socket: PathBuf,
-    /// Gone after the end or an error.
-    body: Option<Incoming>,
-    decoder: sse::Decoder,
-}
-
-impl EventStream {
-    /// The next event; `None` at the end of the stream. After an error there is nothing more: who wants to go on asks
-    /// for a new stream after the last event.
-    pub async fn next(&mut self) -> Option<Result<Event, WireError>> {
-        loop {
-            self.body.as_ref()?;
-            match self.decoder.event() {
-                Ok(Some(data)) => return Some(self.decode(&data)),
-                Ok(None) => {}
-                Err(sse::TooLarge) => {
-                    return Some(self.fail(WireError::Garbled("an event is too large".to_owned())));
-                }
-            }
-            match self.body.as_mut()?.frame().await {
-                Some(Ok(frame)) => {
-                    if let Some(bytes) = frame.data_ref() {
-                        self.decoder.push(bytes);
-                    }
-                }
-                Some(Err(error)) => {
-                    let error = broken(&self.socket, &error);
-                    return Some(self.fail(error));
-                }
-                None => self.body = None,
-            }
-        }
-    }
-
-    fn decode(&mut self, data: &[u8]) -> Result<Event, WireError> {
-        match serde_json::from_slice(data) {
-            Ok(event) => Ok(event),
-            Err(error) => self.fail(WireError::Garbled(error.to_string())),
-        }
-    }
-
-    fn fail(&mut self, error: WireError) -> Result<Event, WireError> {
-        self.body = None;
-        Err(error)
-    }
-}
-
-fn broken(socket: &Path, error: &hyper::Error) -> WireError {
-    if error.is_parse() {
-        return WireError::Garbled(error.to_string());
-    }
-    let cause =
-        std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<io::Error>());
-    let kind = match cause {
-        Some(cause) => cause.kind(),
-        None if error.is_incomplete_message() || error.is_canceled() || error.is_closed() => {
-            io::ErrorKind::ConnectionReset
-        }
-        None => io::ErrorKind::Other,
-    };
-    WireError::Unreachable {
-        socket: socket.to_owned(),
-        source: io::Error::new(kind, error.to_string()),
+        stream::broken(&self.socket, error)
     }
 }
 

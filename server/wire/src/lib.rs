@@ -38,7 +38,7 @@ pub use api::{GENERATION, GENERATION_HEADER, Host, Status, Stop, Submit, Submitt
 pub use client::{Client, EventStream};
 pub use desk::{CLAIM_SECONDS, Claimed, Desk, DeskFile, Landed, Reopen, Settle};
 pub use failure::{ErrorBody, ErrorKind, WireError};
-pub use places::{Places, PlacesError};
+pub use places::{ConfigFileError, Places, PlacesError};
 pub use review::{
     Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped,
 };

@@ -5,13 +5,20 @@
 //! | state | database, snapshots, results, logs | `LEGWORK_STATE` | `$XDG_STATE_HOME/legwork`, `~/.local/state/legwork` |
 //! | runtime | socket, lock | `LEGWORK_RUNTIME` | `$XDG_RUNTIME_DIR/legwork`, `<state>/run` |
 //! | cache | kernel, root file system image | `LEGWORK_CACHE` | `$XDG_CACHE_HOME/legwork`, `~/.cache/legwork` |
+//! | config | the user's `config.toml` | `LEGWORK_CONFIG` | `$XDG_CONFIG_HOME/legwork`, `~/.config/legwork` |
 
 use std::{
+    io::Read as _,
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
 };
 
-/// The three directories, absolute.
+use legwork_model::{Config, ConfigError};
+
+/// A longer `config.toml` is none, in bytes.
+const LONGEST_CONFIG: u64 = 1 << 20;
+
+/// The directories, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// What must not be lost. Mode 0700.
@@ -20,6 +27,29 @@ pub struct Places {
     pub runtime: PathBuf,
     /// What can be made again.
     pub cache: PathBuf,
+    /// What the user wrote. It is only read, and need not be there.
+    pub config: PathBuf,
+}
+
+/// Why the user's settings are not known.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigFileError {
+    /// It cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is not understood.
+    #[error("{path} is not understood: {source}")]
+    Understand {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: ConfigError,
+    },
 }
 
 /// Why there is no place.
@@ -52,6 +82,7 @@ impl Places {
     pub fn from_environment() -> Result<Self, PlacesError> {
         let state = place("LEGWORK_STATE", "XDG_STATE_HOME", ".local/state")?;
         let cache = place("LEGWORK_CACHE", "XDG_CACHE_HOME", ".cache")?;
+        let config = place("LEGWORK_CONFIG", "XDG_CONFIG_HOME", ".config")?;
         let runtime = match variable("LEGWORK_RUNTIME")? {
             Some(dir) => dir,
             None => variable("XDG_RUNTIME_DIR")?
@@ -61,6 +92,7 @@ impl Places {
             state,
             runtime,
             cache,
+            config,
         })
     }
 
@@ -72,6 +104,47 @@ impl Places {
     /// The lock that the running daemon holds.
     pub fn lock(&self) -> PathBuf {
         self.runtime.join("daemon.lock")
+    }
+
+    /// The user's settings.
+    pub fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// Reads the user's settings; where there is no file, nothing is set. The second value has a sentence for each name in
+    /// it that means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigFileError`] when the file cannot be read or understood.
+    pub fn read_config(&self) -> Result<(Config, Vec<String>), ConfigFileError> {
+        let path = self.config_file();
+        let read = || -> std::io::Result<String> {
+            let mut text = String::new();
+            std::fs::File::open(&path)?
+                .take(LONGEST_CONFIG + 1)
+                .read_to_string(&mut text)?;
+            if text.len() as u64 > LONGEST_CONFIG {
+                return Err(std::io::ErrorKind::FileTooLarge.into());
+            }
+            Ok(text)
+        };
+        match read() {
+            Ok(text) => {
+                Config::parse(&text).map_err(|source| ConfigFileError::Understand { path, source })
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Default::default()),
+            Err(source) => Err(ConfigFileError::Read { path, source }),
+        }
+    }
+
+    /// How to set an agent, as a sentence without a full stop, for whoever asked for something in words and has none.
+    pub fn agent_hint(&self) -> String {
+        format!(
+            "write `[agent]` and below it `command = [\"sh\", \"agent.sh\"]` (your program and its arguments, which are \
+             told by LEGWORK_PROMPT) into {}",
+            self.config_file().display()
+        )
     }
 
     /// Makes the directories, and refuses a state or runtime directory that others could use.
@@ -127,5 +200,39 @@ fn variable(name: &'static str) -> Result<Option<PathBuf>, PlacesError> {
     {
         Some(path) if path.is_relative() => Err(PlacesError::Relative(name, path)),
         other => Ok(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_from_their_place_or_are_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let places = Places {
+            state: dir.path().into(),
+            runtime: dir.path().into(),
+            cache: dir.path().into(),
+            config: dir.path().join("legwork"),
+        };
+        assert_eq!(places.read_config().unwrap(), (Config::default(), vec![]));
+        std::fs::create_dir(&places.config).unwrap();
+        std::fs::write(places.config_file(), "[agent]\ncommand = [\"a\", \"b\"]\n").unwrap();
+        let (config, _) = places.read_config().unwrap();
+        assert_eq!(config.agent.command.unwrap(), ["a", "b"]);
+        assert!(places.agent_hint().contains("legwork/config.toml"));
+        for (wrong, part) in [
+            (
+                &b"[agent"[..],
+                "config.toml is not understood: it is not TOML: line 1",
+            ),
+            (b"a = \"\xff\"", "cannot read"),
+            (&[b'#'; (1 << 20) + 1], "too large"),
+        ] {
+            std::fs::write(places.config_file(), wrong).unwrap();
+            let error = places.read_config().unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use axum::{Json, extract::State};
-use legwork_model::{Event, Manifest, Task, TaskId, TaskSpec, Worker};
+use legwork_model::{Event, Manifest, Request, Task, TaskId, TaskSpec, Worker};
 use legwork_wire::{Submit, Submitted, TaskDetail};
 use serde::Deserialize;
 
@@ -188,6 +188,12 @@ fn check(spec: &TaskSpec) -> Result<(), Refusal> {
             ));
         }
         Worker::Command { .. } => {}
+    }
+    if let Some(Err(error)) = spec.request.as_ref().map(Request::check) {
+        return Err(Refusal::usage(
+            error.to_string(),
+            "leave out what is in the files: the task sees them",
+        ));
     }
     let plain = |path: &Path| {
         path.components()

@@ -8,11 +8,11 @@ use std::{
 };
 
 use legwork_host::{Created, HostError, Installation, Progress, Running, Sandbox};
-use legwork_model::{Failure, FailureKind, LeftOut, Manifest, Phase, Reason, Task};
+use legwork_model::{Failure, FailureKind, LeftOut, Manifest, Phase, Reason, Task, TaskSpec};
 use legwork_spec::{ByteSize, EgressPolicy, SandboxSpec, WorkspaceDisk};
 use legwork_workspace::{CaptureOptions, Snapshot, Workspace, capture};
 
-use super::{Break, Findings, Job, ending, millis, whole_millis};
+use super::{Break, Findings, Job, asked, ending, millis, whole_millis};
 
 /// What the command runs in and on.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Job {
             },
             task.spec.limits.clone(),
             EgressPolicy::Deny,
-            task.spec.environment.clone(),
+            environment(&task.spec),
         )
         .map_err(|error| {
             Failure::new(
@@ -173,6 +173,15 @@ impl Job {
             .map_err(failed)?;
         Ok(created)
     }
+}
+
+/// What the user set goes before what Legwork says.
+fn environment(spec: &TaskSpec) -> Vec<(String, String)> {
+    let set = &spec.environment;
+    let told = asked::environment(spec)
+        .into_iter()
+        .filter(|(name, _)| !set.iter().any(|(given, _)| given == name));
+    set.iter().cloned().chain(told).collect()
 }
 
 fn make_private(dir: &Path) -> std::io::Result<()> {

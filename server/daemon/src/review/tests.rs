@@ -1,6 +1,7 @@
 //! Decisions on real files.
 
 mod desk;
+mod landing;
 mod live;
 
 use std::{fs, path::Path};

@@ -31,7 +31,7 @@ pub(super) fn file(
         kind: row.change.kind.clone(),
         binary: row.review.is_binary(),
         sensitive: row.change.sensitive.clone(),
-        summary: summary(&row.change, &row.review),
+        summary: summary(&row.change, &row.review, opened.remarks()),
         hunks: hunks.collect(),
     })
 }
@@ -81,7 +81,11 @@ fn hunk(view: HunkView, placement: Placement) -> wire::Hunk {
 }
 
 /// What the lines do not show.
-pub(super) fn summary(change: &Change, review: &FileReview) -> Option<String> {
+pub(super) fn summary(
+    change: &Change,
+    review: &FileReview,
+    remarks: Vec<String>,
+) -> Option<String> {
     let mut parts = Vec::new();
     if let ChangeKind::Rename { from } = &change.kind {
         parts.push(format!("renamed from {from}"));
@@ -122,6 +126,7 @@ pub(super) fn summary(change: &Change, review: &FileReview) -> Option<String> {
     if let (true, Some(sizes)) = (whole && review.is_binary(), sizes(change)) {
         parts.push(sizes);
     }
+    parts.extend(remarks);
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

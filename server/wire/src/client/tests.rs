@@ -18,6 +18,7 @@ fn places(dir: &Path) -> Places {
         state: dir.into(),
         runtime: dir.into(),
         cache: dir.into(),
+        config: dir.into(),
     }
 }
 
@@ -63,9 +64,14 @@ async fn requests_name_their_generation_path_and_body() {
     let dir = tempfile::tempdir().unwrap();
     let client = serve(dir.path(), |request| {
         Box::pin(async move {
+            // Every daemon can be asked to end.
+            let generation = match request.uri().path() {
+                "/v1/stop" => OLDEST_GENERATION,
+                _ => GENERATION,
+            };
             assert_eq!(
                 request.headers()[GENERATION_HEADER],
-                GENERATION.to_string().as_str()
+                generation.to_string().as_str()
             );
             let line = format!("{} {}", request.method(), request.uri());
             let body = request.into_body().collect().await.unwrap().to_bytes();
@@ -100,6 +106,36 @@ async fn requests_name_their_generation_path_and_body() {
     assert_eq!(
         said(client.events(None).await.unwrap_err()),
         "GET /v1/events "
+    );
+    let digest = Digest::of(b"x");
+    assert_eq!(
+        said(client.blob("b", digest).await.unwrap_err()),
+        format!("GET /v1/tasks/b/blobs/{digest} ")
+    );
+    assert_eq!(
+        said(client.desk("b").await.unwrap_err()),
+        "GET /v1/tasks/b/desk "
+    );
+    let decide = Decide::default();
+    let said_claim = said(client.claim("b", &decide).await.unwrap_err());
+    assert!(said_claim.starts_with("POST /v1/tasks/b/claim {\"picks\":[]"));
+    let settle = Settle {
+        token: Some("t".to_owned()),
+        landed: vec![],
+    };
+    assert_eq!(
+        said(client.settle("b", &settle).await.unwrap_err()),
+        "POST /v1/tasks/b/settle {\"token\":\"t\",\"landed\":[]}"
+    );
+    let reopen = Reopen {
+        picks: vec![crate::Pick {
+            path: "a/b".parse().unwrap(),
+            hunk: None,
+        }],
+    };
+    assert_eq!(
+        said(client.reopen("b", &reopen).await.unwrap_err()),
+        "POST /v1/tasks/b/reopen {\"picks\":[{\"path\":\"a/b\",\"hunk\":null}]}"
     );
     assert_eq!(
         said(client.task_events("b", 7).await.unwrap_err()),

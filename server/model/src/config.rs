@@ -1,0 +1,161 @@
+//! The user's own settings: what `config.toml` may say, understood from its text. Where the file is and how it is read is
+//! for who may do input.
+
+use toml::{Table, Value};
+
+/// What the user set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// Table `[agent]`.
+    pub agent: AgentConfig,
+}
+
+/// Who does what is asked for in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentConfig {
+    /// `command`: program and arguments, run in the sandbox without a shell in between. Not empty.
+    pub command: Option<Vec<String>>,
+}
+
+/// Why a text is no configuration. Nothing of it counts then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// It is not TOML.
+    #[error("it is not TOML: {0}")]
+    Syntax(String),
+    /// A known name has a value that makes no sense.
+    #[error("`{name}` is to be {wanted}")]
+    Value {
+        /// With the tables it is in.
+        name: &'static str,
+        /// What it has to be, with an example.
+        wanted: &'static str,
+    },
+}
+
+impl Config {
+    /// Understands the text of a `config.toml`. The second value has a sentence for each name that means nothing: another
+    /// version may know it, so it is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`].
+    pub fn parse(text: &str) -> Result<(Self, Vec<String>), ConfigError> {
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            // The rest of it is a picture of the place.
+            ConfigError::Syntax(match error.span() {
+                Some(span) => {
+                    let line = text
+                        .bytes()
+                        .take(span.start)
+                        .filter(|&b| b == b'\n')
+                        .count()
+                        + 1;
+                    format!("line {line}: {}", error.message())
+                }
+                None => error.message().to_owned(),
+            })
+        })?;
+        let mut config = Self::default();
+        let mut warnings = Vec::new();
+        for (name, value) in table {
+            if name == "agent" {
+                let Value::Table(agent) = value else {
+                    return Err(ConfigError::Value {
+                        name: "agent",
+                        wanted: "a table: a line `[agent]` with settings below it",
+                    });
+                };
+                config.agent = AgentConfig::of(agent, &mut warnings)?;
+            } else {
+                warnings.push(unknown(&name));
+            }
+        }
+        Ok((config, warnings))
+    }
+}
+
+impl AgentConfig {
+    fn of(table: Table, warnings: &mut Vec<String>) -> Result<Self, ConfigError> {
+        let mut agent = Self::default();
+        for (name, value) in table {
+            if name == "command" {
+                agent.command = Some(command(&value)?);
+            } else {
+                warnings.push(unknown(&format!("agent.{name}")));
+            }
+        }
+        Ok(agent)
+    }
+}
+
+fn command(value: &Value) -> Result<Vec<String>, ConfigError> {
+    let words: Option<Vec<String>> = value.as_array().and_then(|words| {
+        let words = words.iter().map(|word| word.as_str().map(str::to_owned));
+        words.collect()
+    });
+    let runs = |words: &Vec<String>| {
+        words.first().is_some_and(|program| !program.is_empty())
+            && !words.iter().any(|word| word.contains('\0'))
+    };
+    words.filter(runs).ok_or(ConfigError::Value {
+        name: "agent.command",
+        wanted: "a list of words, the program first, such as [\"sh\", \"agent.sh\"]",
+    })
+}
+
+fn unknown(name: &str) -> String {
+    format!(
+        "`{}` is no setting that this version knows",
+        name.escape_debug()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_agents_command_is_a_list_of_words() {
+        let (config, warnings) =
+            Config::parse("# mine\n[agent]\ncommand = [\"sh\", \"agent.sh\"]\n").unwrap();
+        assert_eq!(
+            config.agent.command.as_deref(),
+            Some(&["sh".to_owned(), "agent.sh".to_owned()][..])
+        );
+        assert!(warnings.is_empty());
+        assert_eq!(Config::parse("").unwrap(), (Config::default(), vec![]));
+        for wrong in [
+            "agent = 3",
+            "[agent]\ncommand = \"sh agent.sh\"",
+            "[agent]\ncommand = []",
+            "[agent]\ncommand = [\"\"]",
+            "[agent]\ncommand = [\"sh\", 1]",
+            "[agent]\ncommand = [\"a\\u0000b\"]",
+        ] {
+            let error = Config::parse(wrong).unwrap_err().to_string();
+            assert!(error.contains("agent"), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_named_and_what_is_no_toml_is_placed() {
+        let (config, mut warnings) =
+            Config::parse("colour = true\n[agent]\ncommand = [\"a\"]\nmodel = \"x\"\n[new]\n")
+                .unwrap();
+        assert!(config.agent.command.is_some());
+        warnings.sort();
+        assert_eq!(
+            warnings,
+            ["agent.model", "colour", "new"]
+                .map(|name| format!("`{name}` is no setting that this version knows"))
+        );
+        let error = Config::parse("[agent]\n\ncommand = [\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("it is not TOML: line ") && !error.contains('\n'),
+            "{error}"
+        );
+    }
+}

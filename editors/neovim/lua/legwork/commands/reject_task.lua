@@ -1,0 +1,17 @@
+-- `:Legwork reject-task [TASK]`: rejects all that waits of a task.
+
+local M = {}
+
+M.about = 'reject all that waits of a task'
+
+---@param given legwork.Invocation
+function M.run(given)
+  require('legwork.decide').task('reject', given)
+end
+
+---@param lead string
+function M.complete(lead)
+  return require('legwork.tasks').complete(lead)
+end
+
+return M

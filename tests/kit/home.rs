@@ -18,6 +18,7 @@ use crate::product;
 pub struct Home {
     dir: TempDir,
     state: Option<PathBuf>,
+    programs: Option<PathBuf>,
     /// Added to, or in place of, what every command finds in its environment.
     pub environment: Vec<(String, String)>,
 }
@@ -48,6 +49,7 @@ impl Home {
         Self {
             dir,
             state: None,
+            programs: None,
             environment: Vec::new(),
         }
     }
@@ -57,6 +59,26 @@ impl Home {
         let mut home = Self::new();
         home.state = Some(state.to_owned());
         home
+    }
+
+    /// A new user with a cache of their own, who uses the `legwork` in this directory.
+    pub fn with_programs(dir: PathBuf) -> Self {
+        let mut home = Self::new();
+        home.programs = Some(dir);
+        home
+    }
+
+    /// Where `legwork` and its companions are.
+    pub fn programs(&self) -> PathBuf {
+        self.programs.clone().unwrap_or_else(product::bin_dir)
+    }
+
+    /// Where the cache is: the one that all tests share, unless this user's programs are others.
+    pub fn cache(&self) -> PathBuf {
+        match self.programs {
+            Some(_) => self.dir.path().join("cache"),
+            None => product::cache(),
+        }
     }
 
     /// Where the state is.
@@ -77,13 +99,13 @@ impl Home {
         folder: &Path,
         arguments: impl IntoIterator<Item = S>,
     ) -> Command {
-        let mut command = Command::new(product::bin_dir().join("legwork"));
+        let mut command = Command::new(self.programs().join("legwork"));
         command
             .args(arguments)
             .current_dir(folder)
             .env("LEGWORK_STATE", self.state())
             .env("LEGWORK_RUNTIME", self.runtime())
-            .env("LEGWORK_CACHE", product::cache())
+            .env("LEGWORK_CACHE", self.cache())
             .env("NO_COLOR", "1")
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());

@@ -3,9 +3,11 @@
 pub mod folder;
 pub mod helix;
 pub mod home;
+pub mod lsp;
 pub mod machine;
 pub mod nested;
 pub mod nvim;
+pub mod plain;
 pub mod product;
 pub mod room;
 pub mod screen;

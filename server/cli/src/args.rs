@@ -130,9 +130,18 @@ pub(crate) struct TaskArgs {
     /// This folder is the workspace, instead of the repository (or else the folder) you are in.
     #[arg(short = 'C', value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
-    /// What is to be done, in words (needs an agent).
+    /// What is to be done, in words, for the agent that your `config.toml` names.
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
+    /// Read the text that it is about from standard input; without a PROMPT, read that.
+    #[arg(long)]
+    pub(crate) stdin: bool,
+    /// The file that it is about.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<PathBuf>,
+    /// The lines of the file that it is about, such as 12-20.
+    #[arg(long, value_name = "A-B", requires = "file", value_parser = lines)]
+    pub(crate) lines: Option<(u32, u32)>,
     /// A program and its arguments. No shell is put in between.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -311,6 +320,12 @@ pub(crate) fn read() -> Result<Option<Command>, Failure> {
     }
 }
 
+/// A line with a blank between its words, as if it had been typed.
+#[cfg(test)]
+pub(crate) fn parse(line: &str) -> Result<Command, clap::Error> {
+    Line::try_parse_from(line.split(' ')).map(|line| line.command)
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(
@@ -334,6 +349,16 @@ fn isolation(text: String) -> Isolation {
         Isolation::Hardware
     } else {
         Isolation::EmulatedOk
+    }
+}
+
+fn lines(text: &str) -> Result<(u32, u32), String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if 0 < first && first <= last => Ok((first, last)),
+        _ => Err(format!(
+            "`{text}` are no lines: write the first and the last, such as 12-20"
+        )),
     }
 }
 

@@ -1,11 +1,14 @@
 //! `legwork delegate`: puts a task in the background; and what `run` shares with it, the making of a task.
 
-use legwork_model::{TaskSpec, Worker};
+use std::path::PathBuf;
+
+use legwork_model::{Config, Request, TaskSpec, Worker};
 use legwork_spec::Limits;
 use legwork_wire::{Places, Submit};
 
 use crate::{
     args::{DelegateArgs, TaskArgs},
+    asked,
     failure::Failure,
     output,
     printable::{command, printable},
@@ -13,9 +16,12 @@ use crate::{
     workspace::Place,
 };
 
-/// Does it.
+/// Does it. Where an editor pipes a selection here, what is written to standard output could stand in its place: then
+/// only standard error is told.
 pub(crate) async fn delegate(places: &Places, args: DelegateArgs) -> Result<(), Failure> {
-    let spec = spec(args.task)?;
+    let piped = args.task.stdin;
+    let spec = spec(places, args.task)?;
+    let title = spec.title();
     let client = start::connect(places).await?;
     let submitted = client
         .submit(&Submit {
@@ -25,6 +31,9 @@ pub(crate) async fn delegate(places: &Places, args: DelegateArgs) -> Result<(), 
         .await?;
     if args.json {
         output::json(&submitted)?;
+    } else if piped {
+        let id = submitted.task.short();
+        output::note(&format!("task {id} works on it: {}", printable(&title)));
     } else {
         output::line(submitted.task.as_str())?;
     }
@@ -32,9 +41,13 @@ pub(crate) async fn delegate(places: &Places, args: DelegateArgs) -> Result<(), 
 }
 
 /// The task that was typed.
-pub(crate) fn spec(args: TaskArgs) -> Result<TaskSpec, Failure> {
-    let argv = argv(args.prompt, args.command)?;
+pub(crate) fn spec(places: &Places, mut args: TaskArgs) -> Result<TaskSpec, Failure> {
     let place = Place::find(args.workspace.as_deref())?;
+    let request = asked::request(&mut args, &place)?;
+    let said = request
+        .as_ref()
+        .is_some_and(|request| !request.text.is_empty());
+    let argv = argv(&request, args.command, || configured(places), places)?;
     let usual = Limits::default();
     let limits = Limits {
         vcpus: args.cpus.unwrap_or(usual.vcpus),
@@ -68,31 +81,57 @@ pub(crate) fn spec(args: TaskArgs) -> Result<TaskSpec, Failure> {
     Ok(TaskSpec {
         include: include.collect::<Result<_, _>>()?,
         workspace: place.workspace,
-        directory: place.directory,
+        // A command is typed where the user stands; the agent's own is for the workspace.
+        directory: if said {
+            PathBuf::new()
+        } else {
+            place.directory
+        },
         worker: Worker::Command { argv },
         limits,
         isolation: args.isolation,
         driver: args.driver,
         environment: args.env,
-        request: None,
+        request,
     })
 }
 
-fn argv(prompt: Vec<String>, argv: Vec<String>) -> Result<Vec<String>, Failure> {
-    match (prompt.as_slice(), argv.as_slice()) {
-        ([], []) => Err(Failure::usage(
-            "no command is given",
-            "write it after two dashes: `legwork run -- make test`",
+/// What the user set, with a word on each name in it that means nothing.
+fn configured(places: &Places) -> Result<Config, Failure> {
+    let (config, warnings) = places.read_config()?;
+    for warning in warnings {
+        let file = places.config_file();
+        output::note(&printable(&format!("{}: {warning}", file.display())));
+    }
+    Ok(config)
+}
+
+/// The command to run: what was typed, or the agent for what was said.
+fn argv(
+    request: &Option<Request>,
+    argv: Vec<String>,
+    configured: impl FnOnce() -> Result<Config, Failure>,
+    places: &Places,
+) -> Result<Vec<String>, Failure> {
+    let said = request.as_ref().map_or("", |request| request.text.trim());
+    match (said.is_empty(), argv.is_empty()) {
+        (true, true) => Err(Failure::usage(
+            "nothing is asked for",
+            "say it in words, or write a command after two dashes: `legwork run -- make test`",
         )),
-        ([], _) => Ok(argv),
-        (words, []) => Err(Failure::usage(
-            "a prompt needs an agent, and this version has none yet",
-            format!(
-                "to run these words as a command write `legwork run -- {}`",
-                command(words)
-            ),
-        )),
-        _ => Err(Failure::usage(
+        (true, false) => Ok(argv),
+        (false, true) => configured()?.agent.command.ok_or_else(|| {
+            let words: Vec<String> = said.split_whitespace().map(str::to_owned).collect();
+            Failure::usage(
+                "a prompt needs an agent, and none is set",
+                format!(
+                    "{}; to run these words as a command write `legwork run -- {}`",
+                    places.agent_hint(),
+                    command(&words)
+                ),
+            )
+        }),
+        (false, false) => Err(Failure::usage(
             "there are words before the two dashes and a command after them",
             "give a prompt or a command, not both",
         )),
@@ -107,18 +146,49 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
+    fn said(text: &str) -> Option<Request> {
+        Some(Request {
+            text: text.to_owned(),
+            ..Request::default()
+        })
+    }
+
     #[test]
-    fn a_prompt_is_refused_with_the_way_to_run_a_command() {
-        let failure = argv(words("make all"), vec![]).unwrap_err();
+    fn words_go_to_the_agent_that_is_set_and_a_command_runs_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let places = Places {
+            state: dir.path().into(),
+            runtime: dir.path().into(),
+            cache: dir.path().into(),
+            config: dir.path().into(),
+        };
+        let argv = |request: Option<Request>, command: &str| {
+            argv(&request, words(command), || configured(&places), &places)
+        };
+        let failure = argv(said("make all"), "").unwrap_err();
         assert_eq!(failure.kind.code(), 2);
         assert!(failure.message.contains("agent"));
+        for part in ["`legwork run -- make all`", "config.toml", "[agent]"] {
+            assert!(failure.hint.contains(part), "{}", failure.hint);
+        }
+        std::fs::write(
+            places.config_file(),
+            "x = 1\n[agent]\ncommand = [\"sh\", \"a b\"]\n",
+        )
+        .unwrap();
+        assert_eq!(argv(said("make all"), "").unwrap(), ["sh", "a b"]);
+        assert_eq!(argv(None, "make all").unwrap(), ["make", "all"]);
+        assert_eq!(argv(said(""), "make all").unwrap(), ["make", "all"]);
+        assert_eq!(argv(None, "").unwrap_err().kind.code(), 2);
+        assert_eq!(argv(said("a"), "b").unwrap_err().kind.code(), 2);
+        std::fs::write(places.config_file(), "[agent]\ncommand = 1\n").unwrap();
+        let failure = argv(said("a"), "").unwrap_err();
+        assert_eq!(failure.kind.code(), 2);
         assert!(
-            failure.hint.contains("`legwork run -- make all`"),
+            failure.message.contains("agent.command"),
             "{}",
-            failure.hint
+            failure.message
         );
-        assert_eq!(argv(vec![], vec![]).unwrap_err().kind.code(), 2);
-        assert_eq!(argv(words("a"), words("b")).unwrap_err().kind.code(), 2);
-        assert_eq!(argv(vec![], words("make all")).unwrap(), ["make", "all"]);
+        assert!(argv(None, "true").is_ok(), "nobody asked for it");
     }
 }

@@ -3,7 +3,7 @@
 use std::{io, process::ExitCode};
 
 use legwork_model::{Failure as TaskFailure, FailureKind};
-use legwork_wire::{ErrorKind, PlacesError, WireError};
+use legwork_wire::{ConfigFileError, ErrorKind, PlacesError, WireError};
 
 use crate::{
     output,
@@ -151,6 +151,12 @@ impl From<WireError> for Failure {
 impl From<PlacesError> for Failure {
     fn from(error: PlacesError) -> Self {
         Self::host(error.to_string(), "")
+    }
+}
+
+impl From<ConfigFileError> for Failure {
+    fn from(error: ConfigFileError) -> Self {
+        Self::usage(error.to_string(), "")
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod accept;
 mod args;
+mod asked;
 mod cancel;
 mod daemon;
 mod decide;

@@ -47,7 +47,7 @@ struct AnswerFile<'a> {
 
 /// Does it.
 pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
-    let spec = delegate::spec(args.task)?;
+    let spec = delegate::spec(places, args.task)?;
     let client = start::connect(places).await?;
     let task = client
         .submit(&Submit {

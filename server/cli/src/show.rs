@@ -2,14 +2,18 @@
 
 use std::fmt::Write as _;
 
-use legwork_model::{EntryKind, Manifest, Task};
+use legwork_model::{EntryKind, Manifest, Request, Task, Worker};
 use legwork_spec::{ByteSize, Driver};
 use legwork_wire::{Client, FileReview, HunkState, Places, Review, TaskDetail};
 use serde_json::json;
 
 use crate::{
-    args::ShowArgs, diff, failure::Failure, logs, moment, output, printable::printable, start,
-    tasks, verdict,
+    args::ShowArgs,
+    diff,
+    failure::Failure,
+    logs, moment, output,
+    printable::{command, printable},
+    start, verdict,
 };
 
 /// Does it.
@@ -40,27 +44,26 @@ pub(crate) async fn show(places: &Places, args: ShowArgs) -> Result<(), Failure>
 
 async fn whole(client: &Client, id: &str, json: bool) -> Result<(), Failure> {
     let detail = client.task(id).await?;
-    // Before it is over there is nothing to review.
-    let over = detail.task.state.is_over();
-    let review = if over {
-        Some(client.review(detail.task.id.as_str()).await?)
-    } else {
-        None
-    };
+    // While it runs there may be something to review already.
+    let review = client.review(detail.task.id.as_str()).await?;
     if json {
         output::json(&json!({ "detail": detail, "review": review }))?;
     } else {
-        output::print(&told(&detail, review.as_ref(), moment::now()))?;
+        output::print(&told(&detail, &review, moment::now()))?;
     }
     Ok(())
 }
 
-fn told(detail: &TaskDetail, review: Option<&Review>, now: i64) -> String {
+fn told(detail: &TaskDetail, review: &Review, now: i64) -> String {
     let task = &detail.task;
     let mut lines = Lines::default();
     lines.field("task", task.id.as_str());
-    lines.field("command", &tasks::title(task));
     let spec = &task.spec;
+    if let Some(request) = &spec.request {
+        asked(&mut lines, request);
+    }
+    let Worker::Command { argv } = &spec.worker;
+    lines.field("command", &command(argv));
     lines.field(
         "workspace",
         &printable(&spec.workspace.display().to_string()),
@@ -103,19 +106,37 @@ fn told(detail: &TaskDetail, review: Option<&Review>, now: i64) -> String {
             ),
         );
     }
-    if let Some(review) = review {
-        for file in &review.files {
-            lines.field("change", &change(file));
-        }
-        if task.pending > 0 {
-            let id = task.id.short();
-            lines.field(
-                "next",
-                &format!("`legwork review {id}`, `legwork accept {id}` or `legwork reject {id}`"),
-            );
-        }
+    for file in &review.files {
+        lines.field("change", &change(file));
+    }
+    if task.pending > 0 {
+        let id = task.id.short();
+        let still = if task.state.is_over() {
+            ""
+        } else {
+            "; it goes on, and what it changes may still change"
+        };
+        lines.field(
+            "next",
+            &format!(
+                "`legwork review {id}`, `legwork accept {id}` or `legwork reject {id}`{still}"
+            ),
+        );
     }
     lines.text
+}
+
+/// What was said, line by line, and where.
+fn asked(lines: &mut Lines, request: &Request) {
+    let mut name = "prompt";
+    for line in request.text.lines().filter(|line| !line.trim().is_empty()) {
+        lines.field(name, &printable(line));
+        name = "";
+    }
+    if let Some(place) = &request.place {
+        let (first, last) = place.lines;
+        lines.field("at", &format!("{}, lines {first} to {last}", place.path));
+    }
 }
 
 fn report(lines: &mut Lines, task: &Task) {
@@ -267,7 +288,7 @@ mod tests {
             refused,
             notices: vec![],
         };
-        let text = told(&detail, Some(&crate::review::tests::review()), 60_000);
+        let text = told(&detail, &crate::review::tests::review(), 60_000);
         for line in [
             "state      failed: exit 2 (2 hunks)\n           the command ended with exit code 2\n           hint: read the log\n",
             "driver     qemu, emulated in software: not a hardware boundary\n",
@@ -275,6 +296,36 @@ mod tests {
             "refused    a: it is \\x1bbad\n",
             "change     a: modified, 2 pending, 1 accepted\n",
             "next       `legwork review bcdfgh`",
+        ] {
+            assert!(text.contains(line), "{line:?} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_task_that_runs_is_told_with_its_words_and_what_waits_already() {
+        let mut task = verdict::tests::task(TaskState::Running, None, 2);
+        task.spec.request = Some(Request {
+            text: "fix it\n\n  and \u{7} test it".to_owned(),
+            place: Some(legwork_model::Place {
+                path: "src/a.rs".parse().unwrap(),
+                lines: (12, 20),
+                text: String::new(),
+                language: None,
+                symbol: None,
+            }),
+            ..Request::default()
+        });
+        let detail = TaskDetail {
+            task,
+            last_event: 1,
+            refused: vec![],
+            notices: vec![],
+        };
+        let text = told(&detail, &crate::review::tests::review(), 60_000);
+        for line in [
+            "prompt     fix it\n             and \\x07 test it\nat         src/a.rs, lines 12 to 20\ncommand    make\n",
+            "change     a: modified",
+            "`legwork reject bcdfgh`; it goes on",
         ] {
             assert!(text.contains(line), "{line:?} is not in\n{text}");
         }

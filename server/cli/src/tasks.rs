@@ -54,9 +54,13 @@ pub(crate) async fn tasks(places: &Places, args: TasksArgs) -> Result<(), Failur
     Ok(())
 }
 
-/// What a task was asked to do, on one line.
+/// What a task was asked to do, on one line: in words, or as a command that could be typed.
 pub(crate) fn title(task: &Task) -> String {
+    let said = task.spec.request.as_ref();
     match &task.spec.worker {
+        _ if said.is_some_and(|request| !request.text.trim().is_empty()) => {
+            printable(&task.spec.title()).into_owned()
+        }
         Worker::Command { argv } => command(argv),
     }
 }
@@ -153,5 +157,10 @@ mod tests {
                 r"bcdfgh  ready (3 hunks)  10 min  w  sh -c 'a b\x1b'",
             ]
         );
+        ready.spec.request = Some(legwork_model::Request {
+            text: "\n fix \u{1b} it \nnow".to_owned(),
+            ..Default::default()
+        });
+        assert_eq!(title(&ready), "fix \\x1b it");
     }
 }

@@ -2,10 +2,6 @@
 
 use super::*;
 
-fn parse(line: &str) -> Result<Command, clap::Error> {
-    Line::try_parse_from(line.split(' ')).map(|line| line.command)
-}
-
 #[test]
 fn the_grammar_has_no_contradictions() {
     use clap::CommandFactory as _;
@@ -47,6 +43,19 @@ fn words_without_dashes_are_a_prompt() {
     assert_eq!(delegate.task.prompt, ["fix", "the", "bug"]);
     assert!(delegate.task.command.is_empty());
     assert_eq!(delegate.task.isolation, Isolation::EmulatedOk);
+    let Ok(Command::Delegate(delegate)) =
+        parse("legwork delegate --stdin --file a/b.rs --lines 12-20 shorten it")
+    else {
+        panic!()
+    };
+    let task = delegate.task;
+    assert!(task.stdin);
+    assert_eq!(
+        (task.file, task.lines),
+        (Some(PathBuf::from("a/b.rs")), Some((12, 20)))
+    );
+    assert_eq!(task.prompt, ["shorten", "it"]);
+    assert_eq!(lines("7"), Ok((7, 7)));
 }
 
 #[test]
@@ -88,6 +97,10 @@ fn what_is_not_well_formed_is_refused() {
         "legwork run --isolation none -- true",
         "legwork run --env A -- true",
         "legwork run --env =b -- true",
+        "legwork delegate --lines 1-2 fix",
+        "legwork delegate --file a --lines 0-2 fix",
+        "legwork delegate --file a --lines 3-2 fix",
+        "legwork delegate --file a --lines x fix",
         "legwork show",
         "legwork show BCD",
         "legwork show ../x",

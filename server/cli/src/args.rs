@@ -11,6 +11,7 @@ use legwork_spec::{ByteSize, Driver, Isolation};
 
 use crate::{failure::Failure, output};
 
+pub(crate) mod setup;
 #[cfg(test)]
 mod tests;
 
@@ -88,6 +89,11 @@ pub(crate) enum Command {
         /// As one JSON object.
         #[arg(long)]
         json: bool,
+    },
+    /// Make an editor start Legwork; without one, tell which can be set up.
+    Setup {
+        #[command(subcommand)]
+        editor: Option<setup::Editor>,
     },
     /// The process in the background; it starts by itself.
     Daemon {

@@ -5,7 +5,7 @@ use legwork_wire::Places;
 
 use crate::{
     accept, args::Command, args::DaemonCommand, cancel, daemon, delegate, doctor, failure::Failure,
-    logs, retry, review, run, show, tasks, watch,
+    logs, retry, review, run, setup, show, tasks, watch,
 };
 
 /// Does what a command asks for.
@@ -51,6 +51,7 @@ async fn perform(places: &Places, command: Command) -> Result<(), Failure> {
         Command::Cancel { task, json } => cancel::cancel(places, &task, json).await,
         Command::Retry { task, json } => retry::retry(places, &task, json).await,
         Command::Doctor { json } => doctor::doctor(places, json).await,
+        Command::Setup { editor } => setup::setup(editor),
         Command::Daemon { command } => daemon::daemon(places, command).await,
     }
 }

@@ -22,6 +22,7 @@ mod progress;
 mod retry;
 mod review;
 mod run;
+mod setup;
 mod show;
 mod start;
 mod tasks;

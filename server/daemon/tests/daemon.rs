@@ -16,7 +16,7 @@ use std::{
 };
 
 use legwork_daemon::{RunError, Settings, run};
-use legwork_model::{EventBody, FailureKind, Outcome, TaskSpec, TaskState, Worker};
+use legwork_model::{EventBody, FailureKind, Outcome, Request, TaskSpec, TaskState, Worker};
 use legwork_spec::{Isolation, Limits};
 use legwork_wire::{Client, ErrorKind, GENERATION, Places, Stop, Submit, WireError};
 
@@ -151,6 +151,12 @@ async fn a_task_is_stored_told_about_and_still_there_after_a_restart() {
     );
     assert_eq!(client.manifest(task.as_str()).await.unwrap().files(), 1);
     assert!(client.review(task.as_str()).await.unwrap().files.is_empty());
+    let desk = client.desk(task.short()).await.unwrap();
+    assert_eq!((desk.title.as_str(), desk.files.len()), ("true", 0));
+    let digest = legwork_model::Digest::of(b"text\n");
+    let (kind, message) = refused(client.blob(task.as_str(), digest).await);
+    assert_eq!(kind, ErrorKind::Usage);
+    assert!(message.contains(&digest.to_string()), "{message}");
     let retried = client.retry(task.as_str()).await.unwrap().task;
     assert_ne!(retried, task);
 
@@ -196,6 +202,13 @@ async fn what_makes_no_sense_is_refused_with_a_sentence() {
         with(&|spec| spec.workspace = project.join("a.txt")),
         with(&|spec| spec.workspace.clone_from(&link)),
         with(&|spec| spec.directory = "../elsewhere".into()),
+        with(&|spec| {
+            let text = "x".repeat(Request::LONGEST_PROMPT + 1);
+            spec.request = Some(Request {
+                text,
+                ..Request::default()
+            });
+        }),
     ] {
         assert_eq!(
             refused(client.submit(&wrong).await).0,
@@ -239,9 +252,14 @@ async fn the_socket_is_private_and_what_comes_through_it_is_checked() {
             )
         };
         let ours = "x-legwork-generation: 1\r\n";
+        let older = r#"{"spec":{"workspace":"relative","worker":{"type":"command","argv":["true"]},"limits":LIMITS,"isolation":"emulated-ok","driver":null}}"#;
+        let older = older.replace("LIMITS", &serde_json::to_string(&Limits::default()).unwrap());
         [
             ask("GET /v1/status", ""),
             ask("GET /v1/status", "x-legwork-generation: 999\r\n"),
+            ask("GET /v1/tasks", ours),
+            ask("POST /v1/tasks", &format!("{ours}content-length: {}\r\n\r\n{older}", older.len())),
+            ask("GET /v1/tasks/bcd/blobs/xyz", ours),
             ask("GET /v1/nothing", ours),
             ask("DELETE /v1/status", ours),
             ask(
@@ -261,6 +279,10 @@ async fn the_socket_is_private_and_what_comes_through_it_is_checked() {
     for (answer, (status, word)) in answers.iter().zip([
         ("400", "x-legwork-generation"),
         ("426", "generation"),
+        // A client of the first generation says less and is served.
+        ("200", "[]"),
+        ("400", "absolute"),
+        ("400", "64 hexadecimal digits"),
         ("404", "/v1/nothing"),
         ("404", "DELETE"),
         ("400", "not understood"),

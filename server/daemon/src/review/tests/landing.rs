@@ -152,6 +152,34 @@ fn what_one_editor_has_in_hand_nobody_else_decides() {
 }
 
 #[test]
+fn of_many_editors_at_once_one_gets_each_hunk() {
+    let desk = Desk::new();
+    let start = std::sync::Barrier::new(8);
+    let won: Vec<_> = std::thread::scope(|scope| {
+        let editors: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    start.wait();
+                    let claimed = desk.claim(&[("a.txt", Some(1))]).ok()?;
+                    let texts = Some((BASE, ONE));
+                    desk.settle(Some(&claimed.token), &[landed("a.txt", &[1], texts)])
+                        .ok()
+                })
+            })
+            .collect();
+        let ended = editors.into_iter().map(|editor| editor.join().unwrap());
+        ended.flatten().collect()
+    });
+    assert_eq!(won.len(), 1, "{won:?}");
+    assert_eq!(desk.undo().unwrap().hunks, 1);
+    assert_eq!(
+        kind(desk.undo()),
+        ErrorKind::Conflict,
+        "it was recorded once"
+    );
+}
+
+#[test]
 fn what_landed_is_accepted_and_the_rest_waits_again() {
     let desk = Desk::new();
     let before = desk.tree();

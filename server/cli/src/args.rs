@@ -95,6 +95,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         editor: Option<setup::Editor>,
     },
+    /// The language server on standard input and output; editors start it.
+    Lsp {
+        /// Said by some editors; it is the only way there is.
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// The process in the background; it starts by itself.
     Daemon {
         #[command(subcommand)]

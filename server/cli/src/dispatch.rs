@@ -5,7 +5,7 @@ use legwork_wire::Places;
 
 use crate::{
     accept, args::Command, args::DaemonCommand, cancel, daemon, delegate, doctor, failure::Failure,
-    logs, retry, review, run, setup, show, tasks, watch,
+    logs, lsp, retry, review, run, setup, show, tasks, watch,
 };
 
 /// Does what a command asks for.
@@ -52,6 +52,7 @@ async fn perform(places: &Places, command: Command) -> Result<(), Failure> {
         Command::Retry { task, json } => retry::retry(places, &task, json).await,
         Command::Doctor { json } => doctor::doctor(places, json).await,
         Command::Setup { editor } => setup::setup(editor),
+        Command::Lsp { stdio: _ } => lsp::lsp(places).await,
         Command::Daemon { command } => daemon::daemon(places, command).await,
     }
 }

@@ -15,6 +15,7 @@ mod doctor;
 mod failure;
 mod follow;
 mod logs;
+mod lsp;
 mod moment;
 mod output;
 mod printable;

@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
     failure::Failure,
+    follow,
     name::HunkName,
     present::{self, Sides},
     session::Session,
@@ -55,6 +56,8 @@ pub(crate) struct OwnAccept {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Landing {
     pub(crate) hunks: u32,
+    /// Of the whole task, that still wait.
+    pub(crate) pending: u32,
     pub(crate) skipped: Vec<Skipped>,
 }
 
@@ -109,8 +112,8 @@ pub(crate) async fn accept(session: &Session, target: Target<'_>) -> Result<Land
         .collect();
     session.state().claimed.extend(names.iter().cloned());
     let mut landing = Landing {
-        hunks: 0,
         skipped: claimed.skipped,
+        ..Landing::default()
     };
     let done = attempts(session, target, &sides, &mut landing).await;
     let (landed, failure) = match done {
@@ -135,12 +138,18 @@ pub(crate) async fn accept(session: &Session, target: Target<'_>) -> Result<Land
             .collect(),
     };
     let settled = client.settle(task.as_str(), &settle).await;
+    // Before the claim is forgotten: else the hunk is found in the buffer and taken for the user's own doing.
+    if let Err(error) = follow::one(session, &client, task).await {
+        tracing::info!(%task, %error, "the task cannot be looked at");
+    }
     session.state().claimed.retain(|name| !names.contains(name));
     session.refresh([target.real.to_owned()]);
     if let Some(failure) = failure {
         return Err(failure);
     }
-    landing.hunks = settled?.hunks;
+    let settled = settled?;
+    landing.hunks = settled.hunks;
+    landing.pending = settled.pending;
     if let Some((ids, Some((before, after)))) = landed {
         remember(
             session,

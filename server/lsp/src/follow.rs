@@ -125,7 +125,8 @@ pub(crate) async fn all(session: &Session, client: &Client) -> Result<(), WireEr
     Ok(())
 }
 
-async fn one(session: &Session, client: &Client, id: &TaskId) -> Result<(), WireError> {
+/// Looks at one task.
+pub(crate) async fn one(session: &Session, client: &Client, id: &TaskId) -> Result<(), WireError> {
     match client.task(id.as_str()).await {
         Ok(detail) if session.state().roots.concern(&detail.task.spec.workspace) => {
             put(session, client, detail.task, true).await

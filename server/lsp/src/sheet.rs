@@ -2,6 +2,9 @@
 //!
 //! The text is a live buffer, or the file on disk where no buffer is open. A file may be the business of several tasks.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_model::{ChangeKind, TaskId};

@@ -12,6 +12,7 @@ use super::arguments::Arguments;
 use crate::{
     apply::{self, Target},
     failure::Failure,
+    follow,
     name::HunkName,
     progress::Progress,
     roots,
@@ -150,6 +151,7 @@ pub(super) async fn accept(
         {
             Ok(landing) => {
                 decided.hunks += landing.hunks;
+                decided.pending = landing.pending;
                 decided.skipped.extend(landing.skipped);
             }
             Err(failure) => failures.push(failure),
@@ -171,7 +173,7 @@ pub(super) async fn accept(
         )));
     }
     told(session, "accepted", &about, &decided, &failures, cancelled).await;
-    forward(session, arguments).await;
+    forward(session, arguments, &task).await;
     to_json(&decided)
 }
 
@@ -211,7 +213,7 @@ pub(super) async fn reject(
         .reject(task.as_str(), &decide)
         .await?;
     told(session, "rejected", &about, &decided, &[], false).await;
-    forward(session, arguments).await;
+    forward(session, arguments, task).await;
     to_json(&decided)
 }
 
@@ -481,7 +483,13 @@ async fn told(
 }
 
 /// A decision at the review cursor goes on to the next hunk.
-async fn forward(session: &Session, arguments: &Arguments) {
+async fn forward(session: &Session, arguments: &Arguments, task: &TaskId) {
+    // The daemon's word is on its way; what comes next is to see it already.
+    if let Some(client) = session.daemon.running().await
+        && let Err(error) = follow::one(session, &client, task).await
+    {
+        tracing::info!(%task, %error, "the task cannot be looked at");
+    }
     if let Ok(Some(hunk)) = arguments.hunk() {
         session.state().cursor = Some(hunk);
         return;
@@ -489,13 +497,7 @@ async fn forward(session: &Session, arguments: &Arguments) {
     if *arguments != Arguments::default() {
         return;
     }
-    // The daemon's word is on its way; what was decided is passed over already.
-    let next = {
-        let state = session.state();
-        let decided = state.cursor.clone();
-        walk::choose(&state, Way::Next, None, None)
-            .filter(|step| Some(&step.name) != decided.as_ref())
-    };
+    let next = walk::choose(&session.state(), Way::Next, None, None);
     if let Some(step) = next
         && let Err(failure) = walk::go(session, step).await
     {

@@ -138,8 +138,7 @@ pub(super) fn agent(session: &Session) -> Result<Worker, Failure> {
     let argv = match option {
         Some(argv) => argv,
         None => (session.settings.agent)()
-            .map_err(Failure::new)?
-            .ok_or_else(|| Failure::new("words need an agent, and none is set up: write `[agent]` and below it `command = [\"PROGRAM\", \"ARGUMENT\"]` into legwork's config.toml"))?,
+            .map_err(|hint| Failure::new(format!("words need an agent: {hint}")))?,
     };
     Ok(Worker::Command { argv })
 }

@@ -1,3 +1,4 @@
 //! The language server over its real protocol, the real daemon behind it, and no virtual machine.
 
 mod plain;
+mod words;

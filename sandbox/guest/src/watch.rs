@@ -3,7 +3,7 @@
 
 use std::{
     cell::RefCell,
-    collections::HashSet,
+    collections::{HashSet, VecDeque},
     os::fd::BorrowedFd,
     time::{Duration, Instant},
 };
@@ -24,6 +24,9 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// The pause is this many times as long as a scan, so that a watch takes at most a twentieth of one processor.
 const SHARE: u32 = 20;
+
+/// The pause follows the quickest of so many scans: one that took longer waited for a processor.
+const SCANS: usize = 4;
 
 /// After so many entries others have their turn: the agent has one thread.
 const TURN: u32 = 128;
@@ -54,6 +57,7 @@ async fn tell(
     skips: &Skips,
 ) -> Result<(), LinkError> {
     let mut known = Known::new(MOST);
+    let mut scans = VecDeque::new();
     loop {
         let looking = match batch(upper, output, &mut known, skips).await {
             Ok(looking) => looking,
@@ -70,7 +74,12 @@ async fn tell(
                 return Ok(());
             }
         };
-        tokio::time::sleep((looking * SHARE).clamp(PAUSE, LONGEST)).await;
+        scans.push_back(looking);
+        if scans.len() > SCANS {
+            scans.pop_front();
+        }
+        let quickest = scans.iter().min().copied().unwrap_or_default();
+        tokio::time::sleep((quickest * SHARE).clamp(PAUSE, LONGEST)).await;
     }
 }
 

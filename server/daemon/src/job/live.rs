@@ -161,7 +161,9 @@ impl<'a> Follower<'a> {
                 Some(Collected::BatchEnd) => {
                     let clock = Instant::now();
                     waits = !self.merge(told)?;
-                    let pause = (clock.elapsed() * SHARE).max(PAUSE);
+                    let took = clock.elapsed();
+                    tracing::debug!(task = %self.task, ?took, "merged a batch");
+                    let pause = (took * SHARE).max(PAUSE);
                     runtime.block_on(async { sleep(pause).await });
                 }
                 Some(frame) => self.take(frame)?,

@@ -68,8 +68,14 @@ impl Reviewer {
         Ok(true)
     }
 
-    /// A file as it was before an accept whose hunks are part of the row's base by now: they are out of it again.
-    pub(super) fn unmoved(&self, row: &FileRow, undo: &Edit) -> Result<FileRow, ReviewError> {
+    /// A file as it was before an accept whose hunks are part of the row's base by now: they are out of it again. Numbers up
+    /// to `last` were given before.
+    pub(super) fn unmoved(
+        &self,
+        row: &FileRow,
+        undo: &Edit,
+        last: u32,
+    ) -> Result<FileRow, ReviewError> {
         let path = row.path();
         let bytes = Bytes::load(&self.blobs, row)?;
         let opened = bytes.open(&row.review)?;
@@ -82,7 +88,7 @@ impl Reviewer {
             let path = path.clone();
             ReviewError::Undo { path, source }
         })?;
-        let review = opened.rebase(base.as_ref().map(Content::as_version), 0);
+        let review = opened.rebase(base.as_ref().map(Content::as_version), last);
         let before = base
             .map(|base| sides::side(&base, &self.blobs))
             .transpose()?;

@@ -190,7 +190,10 @@ impl Reviewer {
             let here = |id: &u32| row.review.hunk(*id).is_some();
             let undo = decision.undo.iter().find(|edit| edit.path == *path);
             let row = match undo {
-                Some(undo) if !ids.iter().all(here) => self.unmoved(row, undo)?,
+                Some(undo) if !ids.iter().all(here) => {
+                    let last = ids.iter().copied().max().unwrap_or(0);
+                    self.unmoved(row, undo, last)?
+                }
                 _ => row.clone(),
             };
             let mut ids = ids.clone();

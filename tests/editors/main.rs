@@ -1,4 +1,11 @@
 //! Legwork in real editors: keys are pressed in a terminal, and what they did is looked for on the screen, in the buffer
 //! and in the file. The editors are those of two Debian releases, see `kit::room`.
 
+mod helix;
+mod names;
+mod neovim_plain;
+mod neovim_plugin;
 mod rooms;
+mod stage;
+mod two;
+mod typing;

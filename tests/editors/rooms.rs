@@ -38,7 +38,12 @@ fn neovim_edits_and_saves_in_both_rooms() {
 fn helix_edits_and_saves_in_both_rooms() {
     for release in [Release::Trixie, Release::Sid] {
         let folder = Folder::with(&[("a.txt", "one\n")]);
-        let helix = Helix::open(&Room::of(release), &folder.path(), "", "", &["a.txt"]);
+        let helix = Helix::open(
+            &Room::of(release),
+            &folder.path(),
+            Helix::home("", ""),
+            &["a.txt"],
+        );
         helix.screen.wait("one");
         helix.screen.keys(&["o"]);
         helix.screen.text("two ü");

@@ -12,16 +12,16 @@ use crate::screen::Screen;
 pub struct Helix {
     /// Its terminal.
     pub screen: Screen,
-    _dir: TempDir,
+    _home: TempDir,
 }
 
 impl Helix {
-    /// Starts Helix in `folder` with these texts as the user's `config.toml` and `languages.toml`, and opens `files`.
+    /// A home directory with these texts as the user's `config.toml` and `languages.toml`.
     ///
     /// # Panics
     ///
-    /// When it does not start.
-    pub fn open(room: &Room, folder: &Path, config: &str, languages: &str, files: &[&str]) -> Self {
+    /// When it cannot be made.
+    pub fn home(config: &str, languages: &str) -> TempDir {
         let dir = tempfile::Builder::new()
             .prefix("helix")
             .tempdir()
@@ -30,12 +30,24 @@ impl Helix {
         std::fs::create_dir_all(&place).expect("a folder");
         std::fs::write(place.join("config.toml"), config).expect("a file");
         std::fs::write(place.join("languages.toml"), languages).expect("a file");
-        let room = room.clone().showing(dir.path()).with("HOME", dir.path());
+        dir
+    }
+
+    /// Starts Helix in `folder` as a user with this home, and opens `files`.
+    ///
+    /// # Panics
+    ///
+    /// When it does not start.
+    pub fn open(room: &Room, folder: &Path, home: TempDir, files: &[&str]) -> Self {
+        let room = room.clone().showing(home.path()).with("HOME", home.path());
         let line = ["hx", "-v"].iter().chain(files);
         let screen = Screen::open(&room.command(folder, line));
         // The mode stands in the status line.
         screen.wait(" NOR ");
-        Self { screen, _dir: dir }
+        Self {
+            screen,
+            _home: home,
+        }
     }
 
     /// Types a command line, such as `:w`.

@@ -23,7 +23,7 @@ pub struct Nvim {
     /// Its terminal.
     pub screen: Screen,
     channel: RefCell<Channel>,
-    _dir: TempDir,
+    home: TempDir,
 }
 
 #[derive(Debug)]
@@ -54,11 +54,14 @@ impl Nvim {
         let room = room.clone().showing(home).with("HOME", home);
         let screen = Screen::open(&room.command(folder, line));
         let channel = RefCell::new(Channel::connect(&screen, &socket));
-        Self {
+        let nvim = Self {
             screen,
             channel,
-            _dir: dir,
-        }
+            home: dir,
+        };
+        // It listens before it has read its configuration.
+        nvim.wait_lua("vim.v.vim_did_enter == 1");
+        nvim
     }
 
     /// Runs Lua in Neovim and gives what it returns.
@@ -125,6 +128,22 @@ impl Nvim {
         answer.unwrap_or_else(|error| {
             panic!("{method}: {error}; the screen is:\n{}", self.screen.read())
         })
+    }
+}
+
+impl Drop for Nvim {
+    fn drop(&mut self) {
+        let log = self.home.path().join(".local/state/nvim/lsp.log");
+        if std::thread::panicking()
+            && let Ok(text) = std::fs::read_to_string(log)
+        {
+            let lines: Vec<&str> = text.lines().collect();
+            // The test harness shows this with the failure.
+            #[expect(clippy::print_stderr, reason = "a failed test tells what it saw")]
+            for line in &lines[lines.len().saturating_sub(20)..] {
+                eprintln!("lsp.log: {line}");
+            }
+        }
     }
 }
 

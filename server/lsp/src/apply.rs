@@ -3,6 +3,8 @@
 //! One request for each document, one entry, the version it is made for, the document's own line ending. That a client
 //! says `applied: true` proves nothing: an accept is one when the text that comes back holds the hunk.
 
+mod take_back;
+
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -15,8 +17,9 @@ use gen_lsp_types::{
     Uri, WorkspaceEdit,
 };
 use legwork_model::{TaskId, TreePath};
-use legwork_review::{AcceptError, Splice, Version};
-use legwork_wire::{Decide, Landed, Pick, Reopen, Settle, Skipped};
+use legwork_review::{AcceptError, FileReview, Splice};
+use legwork_wire::{Decide, DeskFile, Landed, Pick, Settle, Skipped};
+pub(crate) use take_back::undo;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
@@ -25,7 +28,7 @@ use crate::{
     name::HunkName,
     present::{self, Sides},
     session::Session,
-    sheet::{self, Stand},
+    sheet::{self, Source, Stand},
     tasks::Found,
     text::{self, Text},
 };
@@ -190,7 +193,12 @@ async fn attempts(
         let Some((uri, version, text)) = buffer(session, target.real) else {
             return Ok(missed);
         };
-        let (ids, splices) = place(target, sides, &text, landing)?;
+        let Placed {
+            ids,
+            splices,
+            wanted,
+            review,
+        } = place(target, sides, &text, landing)?;
         if ids.is_empty() {
             return Err(Failure::new(
                 "the buffer was changed at the same place: bring that part back, or reject the hunk",
@@ -211,7 +219,10 @@ async fn attempts(
             crate::tell::cut(&target.found.desk.title)
         );
         let answer = send(session, &uri, version, edits, label).await;
-        let holds = |text: &Text| holds(target, sides, &ids, text.as_str());
+        let holds = |text: &Text| {
+            is_same(text.as_str(), &wanted)
+                || holds(target, sides, review.as_ref(), &ids, text.as_str())
+        };
         match (answer, confirm(session, target.real, holds).await) {
             (_, Some(now)) => {
                 return Ok(Attempt::Landed(
@@ -244,13 +255,24 @@ fn buffer(session: &Session, real: &Path) -> Option<(String, i32, Text)> {
     ))
 }
 
+/// What is to be written.
+#[derive(Debug, Default)]
+struct Placed {
+    ids: Vec<u32>,
+    splices: Vec<Splice>,
+    /// The whole text that comes of it.
+    wanted: String,
+    /// The review that comes of it.
+    review: Option<FileReview>,
+}
+
 /// What is to be written, and of which hunks. What has no place is left out, unless it was named.
 fn place(
     target: Target<'_>,
     (base, agent): &Sides,
     text: &Text,
     landing: &mut Landing,
-) -> Result<(Vec<u32>, Vec<Splice>), Failure> {
+) -> Result<Placed, Failure> {
     let source = present::source(
         target.found,
         base.as_deref().map(Vec::as_slice),
@@ -270,9 +292,15 @@ fn place(
                 let splices = accepted
                     .splices()
                     .iter()
-                    .map(|splice| unmarked(splice, mark))
-                    .collect();
-                return Ok((ids, splices));
+                    .map(|splice| unmarked(splice, mark));
+                let wanted = accepted.result().map_or(&[][..], |content| &content.bytes);
+                return Ok(Placed {
+                    ids,
+                    splices: splices.collect(),
+                    wanted: String::from_utf8_lossy(wanted.get(mark..).unwrap_or_default())
+                        .into_owned(),
+                    review: Some(accepted.review().clone()),
+                });
             }
             Err(AcceptError::Conflicted { ids: gone }) if !target.named => {
                 ids.retain(|id| !gone.contains(id));
@@ -285,7 +313,13 @@ fn place(
             Err(error) => return Err(Failure::new(error.to_string())),
         }
     }
-    Ok((ids, Vec::new()))
+    Ok(Placed::default())
+}
+
+/// Whether two texts are the same but for the end of the last line, which editors give and take.
+fn is_same(text: &str, wanted: &str) -> bool {
+    let plain = |text| str::trim_end_matches(text, ['\r', '\n']);
+    plain(text) == plain(wanted)
 }
 
 /// In the buffer, which does not have the mark that stands before the text in the file.
@@ -300,22 +334,36 @@ fn unmarked(splice: &Splice, mark: usize) -> Splice {
     }
 }
 
-/// Whether a text holds the hunks.
-fn holds(target: Target<'_>, (base, agent): &Sides, ids: &[u32], text: &str) -> bool {
+/// Whether a text holds the hunks: they are found as accepted ones, or as done already.
+fn holds(
+    target: Target<'_>,
+    (base, agent): &Sides,
+    review: Option<&FileReview>,
+    ids: &[u32],
+    text: &str,
+) -> bool {
     let source = present::source(
         target.found,
         base.as_deref().map(Vec::as_slice),
         agent.as_deref().map(Vec::as_slice),
     );
-    let Ok(sheet) = sheet::place(&source, Some(text.as_bytes())) else {
-        return false;
+    let stands = |file: &DeskFile| {
+        let source = Source { file, ..source };
+        sheet::place(&source, Some(text.as_bytes())).is_ok_and(|sheet| {
+            ids.iter().all(|id| {
+                sheet.standing.iter().any(|name| name.number == *id)
+                    || sheet
+                        .spots
+                        .iter()
+                        .any(|spot| spot.name.number == *id && spot.stand == Stand::Already)
+            })
+        })
     };
-    ids.iter().all(|id| {
-        sheet
-            .spots
-            .iter()
-            .any(|spot| spot.name.number == *id && spot.stand == Stand::Already)
-    })
+    let after = review.map(|review| DeskFile {
+        review: review.clone(),
+        ..source.file.clone()
+    });
+    stands(source.file) || after.as_ref().is_some_and(stands)
 }
 
 /// Waits for a text with a property; gives it.
@@ -343,6 +391,12 @@ async fn send(
     if !session.wants(|profile| profile.apply_edit) {
         return Err("this editor lets no language server change its buffers".to_owned());
     }
+    // Neovim refuses what is older than its text, but takes 0 for any. Its own versions go from 0 to 2 at once or farther,
+    // so that 1 says the same and is compared.
+    let version = match version {
+        0 if session.wants(|profile| profile.takes_zero_for_any) => 1,
+        version => version,
+    };
     let edit = if session.wants(|profile| profile.document_changes) {
         let edits = edits.into_iter().map(Edit::TextEdit).collect();
         let text_document = OptionalVersionedTextDocumentIdentifier {
@@ -385,90 +439,4 @@ async fn send(
         Ok(Err(error)) => Err(format!("the editor refused the edit: {}", error.message)),
         Err(_) => Err("the editor did not answer".to_owned()),
     }
-}
-
-/// Takes the last accept of a task that went through this editor out of its buffer again; `None` if there is none.
-pub(crate) async fn undo(
-    session: &Session,
-    task: Option<&TaskId>,
-) -> Option<Result<OwnAccept, Failure>> {
-    let own = {
-        let mut state = session.state();
-        let at = state
-            .own
-            .iter()
-            .rposition(|own| task.is_none_or(|task| own.task == *task))?;
-        let own = state.own.remove(at);
-        let open = state.documents.of_file(&own.real).is_some();
-        let accepted = state
-            .tasks
-            .get(&own.task)
-            .and_then(|known| known.file(&own.path))
-            .is_some_and(|found| {
-                own.ids.iter().all(|id| {
-                    found
-                        .file()
-                        .review
-                        .hunk(*id)
-                        .is_some_and(|hunk| hunk.state == legwork_review::State::Accepted)
-                })
-            });
-        if !open || !accepted {
-            return None;
-        }
-        own
-    };
-    Some(take_back(session, &own).await.map(|()| own))
-}
-
-async fn take_back(session: &Session, own: &OwnAccept) -> Result<(), Failure> {
-    let _alone = session.applying.lock().await;
-    let closed = || {
-        Failure::new(format!(
-            "`{}` is not open any more: use `legwork undo {}`",
-            own.path,
-            own.task.short()
-        ))
-    };
-    let (uri, version, text) = buffer(session, &own.real).ok_or_else(closed)?;
-    let [before, after, live] = [own.before.as_str(), own.after.as_str(), text.as_str()]
-        .map(|text| Some(Version::regular(text.as_bytes())));
-    let result = legwork_review::undo(before, after, live)
-        .map_err(|error| Failure::new(error.to_string()))?;
-    let wanted = result.map(|content| content.bytes).unwrap_or_default();
-    let wanted = String::from_utf8(wanted).map_err(|_| Failure::new("the text is not UTF-8"))?;
-    let edits = text::replace(&text, &wanted, session.encoding());
-    if !edits.is_empty() {
-        let label = "Legwork: undo an accept".to_owned();
-        let answer = send(session, &uri, version, edits, label).await;
-        let plain = |text: &str| text.trim_end_matches(['\r', '\n']).to_owned();
-        let came = confirm(session, &own.real, |text| {
-            plain(text.as_str()) == plain(&wanted)
-        })
-        .await;
-        if came.is_none() {
-            let why = answer
-                .err()
-                .unwrap_or_else(|| "the text did not come back within 2 s".to_owned());
-            return Err(Failure::new(format!(
-                "`{}` was not changed: {why}",
-                own.path
-            )));
-        }
-    }
-    let picks = own
-        .ids
-        .iter()
-        .map(|id| Pick {
-            path: own.path.clone(),
-            hunk: Some(*id),
-        })
-        .collect();
-    session
-        .daemon
-        .client()
-        .await?
-        .reopen(own.task.as_str(), &Reopen { picks })
-        .await?;
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! `workspace/executeCommand`.
 
+mod about;
 mod arguments;
 mod decide;
 mod delegate;
@@ -97,12 +98,12 @@ async fn perform(
         Command::New => scratch_file::new(session, arguments).await,
         Command::Tasks => tasks::list(session).await,
         Command::Walk(way) => decide::walk(session, *way, &arguments).await,
-        Command::Accept => decide::accept(session, &arguments, decide::Width::Hunk).await,
-        Command::AcceptFile => decide::accept(session, &arguments, decide::Width::File).await,
-        Command::AcceptTask => decide::accept(session, &arguments, decide::Width::Task).await,
-        Command::Reject => decide::reject(session, &arguments, decide::Width::Hunk).await,
-        Command::RejectFile => decide::reject(session, &arguments, decide::Width::File).await,
-        Command::RejectTask => decide::reject(session, &arguments, decide::Width::Task).await,
+        Command::Accept => decide::accept(session, &arguments, about::Width::Hunk).await,
+        Command::AcceptFile => decide::accept(session, &arguments, about::Width::File).await,
+        Command::AcceptTask => decide::accept(session, &arguments, about::Width::Task).await,
+        Command::Reject => decide::reject(session, &arguments, about::Width::Hunk).await,
+        Command::RejectFile => decide::reject(session, &arguments, about::Width::File).await,
+        Command::RejectTask => decide::reject(session, &arguments, about::Width::Task).await,
         Command::Undo => decide::undo(session, &arguments).await,
         Command::Cancel => tasks::cancel(session, &arguments).await,
         Command::Retry => tasks::retry(session, &arguments).await,

@@ -13,6 +13,8 @@ pub(crate) struct Profile {
     pub(crate) line_ends: LineEnds,
     /// It takes `documentChanges`, with versions.
     pub(crate) document_changes: bool,
+    /// It never compares the version 0, that of a text which was not changed since it was opened: Neovim.
+    pub(crate) takes_zero_for_any: bool,
     pub(crate) apply_edit: bool,
     pub(crate) progress: bool,
     pub(crate) show_document: bool,
@@ -67,10 +69,14 @@ impl Profile {
             } else {
                 LineEnds::Newline
             },
+            // Neovim 0.10 says only that it creates and renames files, which it could not without them.
             document_changes: workspace
                 .and_then(|workspace| workspace.workspace_edit.as_ref())
-                .and_then(|edit| edit.document_changes)
-                .unwrap_or(false),
+                .is_some_and(|edit| {
+                    edit.document_changes
+                        .unwrap_or(edit.resource_operations.is_some())
+                }),
+            takes_zero_for_any: is("neovim"),
             apply_edit: workspace
                 .and_then(|workspace| workspace.apply_edit)
                 .unwrap_or(false),

@@ -22,7 +22,7 @@ const MOST_LINES: usize = 400;
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A file of a task, with its bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a> {
     pub(crate) task: &'a TaskId,
     pub(crate) title: &'a str,

@@ -1,3 +1,5 @@
+//! Forms that ask for something, forms that do not, and texts that were made to be slow.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

@@ -62,7 +62,7 @@ pub(super) async fn submit(
         driver: None,
         include: Vec::new(),
         environment: Vec::new(),
-        request,
+        request: request.map(Request::bounded),
     };
     let title = tell::cut(&spec.title());
     let submitted = session

@@ -1,3 +1,5 @@
+//! Ranges at the edges of items, and texts that are no code.
+
 use super::*;
 
 mod items;

@@ -233,7 +233,7 @@ async fn attempts(
             (Ok(()), None) => {
                 missed = Attempt::Missed(
                     "the editor took the edit and the text did not come back within 2 s".to_owned(),
-                )
+                );
             }
             (Err(why), None) => missed = Attempt::Missed(why),
         }

@@ -40,7 +40,7 @@ impl<S> Ingress<S> {
             "textDocument/didClose" => params(request, |params| session.closed(&params)),
             "textDocument/didSave" => params(request, |params| session.saved(&params)),
             "window/workDoneProgress/cancel" => {
-                params(request, |params| session.progress_cancelled(params))
+                params(request, |params| session.progress_cancelled(params));
             }
             _ => return Some(request),
         }

@@ -39,7 +39,6 @@ impl FromStr for HunkName {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
 

@@ -98,7 +98,6 @@ pub(crate) fn real(path: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
 

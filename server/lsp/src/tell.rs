@@ -51,7 +51,7 @@ pub(crate) async fn event(session: &Session, event: &Event) {
     };
     match &event.body {
         EventBody::Phase { phase, .. } if running => {
-            progress(session, &event.task, &title, word(*phase)).await
+            progress(session, &event.task, &title, word(*phase)).await;
         }
         EventBody::State {
             state: TaskState::Queued,
@@ -70,7 +70,7 @@ pub(crate) async fn event(session: &Session, event: &Event) {
                         MessageType::Info,
                         &format!("ready: {title}: {changes}"),
                     )
-                    .await
+                    .await;
                 }
                 Outcome::Cancelled => {
                     say(
@@ -78,7 +78,7 @@ pub(crate) async fn event(session: &Session, event: &Event) {
                         MessageType::Info,
                         &format!("cancelled: {title}: {changes}"),
                     )
-                    .await
+                    .await;
                 }
                 Outcome::Failed(_) => {
                     let why = tasks::outcome(outcome);

@@ -97,7 +97,6 @@ impl Arguments {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use serde_json::json;
 

@@ -73,7 +73,7 @@ pub(super) async fn submit(
         .await?;
     let mut line = format!("queued: {title}");
     if !left_out.is_empty() {
-        line += &format!("; not seen by it: {}", left_out.join(", "));
+        line = format!("{line}; not seen by it: {}", left_out.join(", "));
     }
     tell::say(session, MessageType::Info, &line).await;
     Ok(json!({ "task": submitted.task }))

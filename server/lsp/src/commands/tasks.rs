@@ -23,7 +23,7 @@ pub(super) async fn list(session: &Session) -> Result<Value, Failure> {
         .filter(|task| task.state == "ready" || task.state == "running")
         .take(3)
     {
-        line += &format!("; {} {}", task.state, tell::cut(&task.title));
+        line = format!("{line}; {} {}", task.state, tell::cut(&task.title));
     }
     if !session.wants(|profile| profile.options.ui.tasks) {
         tell::say(session, MessageType::Info, &line).await;

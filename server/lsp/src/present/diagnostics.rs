@@ -84,7 +84,7 @@ pub(crate) fn note(spot: &Spot) -> Option<String> {
         Stand::Pending => {}
         Stand::Already => notes.push("this text is here already".to_owned()),
         Stand::Conflicted => {
-            notes.push("conflict: these lines were changed here since the task began".to_owned())
+            notes.push("conflict: these lines were changed here since the task began".to_owned());
         }
     }
     match spot.whole {

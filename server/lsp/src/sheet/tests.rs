@@ -1,8 +1,6 @@
 //! A user who types while they review: whatever the order, their own lines stay, only accepted lines come, and a buffer
 //! that was left alone ends as the task's text.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use legwork_review::FileReview;
 use proptest::prelude::*;
 

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: how fast and how large, as medians, each beside a peer of the same run. Nothing here passes or
 //! fails: these are figures for people, measured on a machine that may be busy with other things.
 
+mod client;
+mod editor;
 mod figures;
 mod stage;
 
@@ -33,6 +35,7 @@ pub(crate) fn main(args: &Args) -> Result<()> {
     captures(&stage, args.runs, &mut table)?;
     at_rest(&stage, &mut table)?;
     machine_memory(&stage, &mut table)?;
+    editor::measure(&stage, args.runs, &mut table)?;
     table.print();
     Ok(())
 }

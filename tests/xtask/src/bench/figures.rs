@@ -1,6 +1,6 @@
 //! Medians, processes and the table at the end.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use anyhow::{Context, Result};
 
@@ -81,6 +81,23 @@ pub(super) fn processor_ticks(pid: u32) -> Result<u32> {
     };
     // `utime` and `stime`, counted behind the program's name.
     Ok(number(11).context("no utime")? + number(12).context("no stime")?)
+}
+
+/// Processor time of a process so far, to the nanosecond.
+pub(super) fn processor_time(pid: u32) -> Result<Duration> {
+    let mut total = 0;
+    for thread in fs::read_dir(format!("/proc/{pid}/task"))?.flatten() {
+        let Ok(line) = fs::read_to_string(thread.path().join("schedstat")) else {
+            // A thread that is gone took its time with it.
+            continue;
+        };
+        total += line
+            .split_whitespace()
+            .next()
+            .and_then(|nanos| nanos.parse::<u64>().ok())
+            .unwrap_or(0);
+    }
+    Ok(Duration::from_nanos(total))
 }
 
 /// The first child of a process.

@@ -25,12 +25,20 @@ impl Stage {
         })
     }
 
+    /// The program in this home.
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.legwork);
+        command
+            .env("LEGWORK_STATE", self.home.path().join("state"))
+            .env("LEGWORK_RUNTIME", self.home.path().join("run"));
+        command
+    }
+
     fn output(&self, folder: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
-        let output = Command::new(&self.legwork)
+        let output = self
+            .command()
             .args(arguments)
             .current_dir(folder)
-            .env("LEGWORK_STATE", self.home.path().join("state"))
-            .env("LEGWORK_RUNTIME", self.home.path().join("run"))
             .output()
             .with_context(|| format!("cannot start {}", self.legwork.display()))?;
         let said = String::from_utf8_lossy(&output.stderr);

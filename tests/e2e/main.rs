@@ -11,3 +11,4 @@ mod ends;
 mod full;
 mod job;
 mod krun;
+mod live;

@@ -9,3 +9,4 @@ mod network;
 mod outcomes;
 mod traces;
 mod upper;
+mod watch;

@@ -119,6 +119,13 @@ pub(crate) async fn accept(session: &Session, target: Target<'_>) -> Result<Land
         ..Landing::default()
     };
     let done = attempts(session, target, &sides, &mut landing).await;
+    if let Ok(Attempt::Landed(ids, _)) = &done {
+        // The user may take it back before the daemon's word of it is here, and that must be seen.
+        let landed = names.iter().filter(|name| ids.contains(&name.number));
+        if let Some(shown) = session.state().shown.get_mut(target.real) {
+            shown.sheet.standing.extend(landed.cloned());
+        }
+    }
     let (landed, failure) = match done {
         Ok(Attempt::Landed(ids, texts)) => (Some((ids, texts)), None),
         Ok(Attempt::Missed(why)) => (
@@ -195,7 +202,7 @@ async fn attempts(
         };
         let Placed {
             ids,
-            splices,
+            mut splices,
             wanted,
             review,
         } = place(target, sides, &text, landing)?;
@@ -203,6 +210,9 @@ async fn attempts(
             return Err(Failure::new(
                 "the buffer was changed at the same place: bring that part back, or reject the hunk",
             ));
+        }
+        if session.wants(|profile| profile.ends_last_line) {
+            leave_last_end(&mut splices, text.as_str());
         }
         if splices.is_empty() {
             return Ok(Attempt::Landed(ids, None));
@@ -320,6 +330,22 @@ fn place(
 fn is_same(text: &str, wanted: &str) -> bool {
     let plain = |text| str::trim_end_matches(text, ['\r', '\n']);
     plain(text) == plain(wanted)
+}
+
+/// Where the text's last line has no end, the edit gives it none.
+fn leave_last_end(splices: &mut Vec<Splice>, text: &str) {
+    let Some(last) = splices.last_mut() else {
+        return;
+    };
+    if last.range.end < text.len() || text.is_empty() || text.ends_with('\n') {
+        return;
+    }
+    let bytes = last.bytes.strip_suffix(b"\n").unwrap_or(&last.bytes);
+    let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+    last.bytes = bytes.to_vec();
+    if last.bytes == text.as_bytes()[last.range.clone()] {
+        splices.pop();
+    }
 }
 
 /// In the buffer, which does not have the mark that stands before the text in the file.

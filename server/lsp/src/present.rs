@@ -158,7 +158,7 @@ async fn show(session: &Arc<Session>, real: &Path) -> Result<(), Failure> {
             return Ok(());
         }
     }
-    let look = look(session, real).await?;
+    let mut look = look(session, real).await?;
     let (arrived, left, changed) = {
         let mut state = session.state();
         let now = state
@@ -179,6 +179,10 @@ async fn show(session: &Arc<Session>, real: &Path) -> Result<(), Failure> {
             (Vec::new(), Vec::new())
         };
         arrived.retain(|name| !state.claimed.contains(name));
+        // What just landed stands, though the daemon has yet to say so.
+        let standing = before.into_iter().flat_map(|shown| &shown.sheet.standing);
+        let landed = standing.filter(|name| state.claimed.contains(name));
+        look.sheet.standing.extend(landed.cloned());
         let sent = before.and_then(|shown| shown.sent.clone());
         let changed = before.is_none_or(|shown| shown.sheet.spots != look.sheet.spots);
         let shown = Shown {

@@ -15,6 +15,8 @@ pub(crate) struct Profile {
     pub(crate) document_changes: bool,
     /// It never compares the version 0, that of a text which was not changed since it was opened: Neovim.
     pub(crate) takes_zero_for_any: bool,
+    /// It keeps the end of the last line apart from its text: an edit that brings one brings an empty line: Neovim.
+    pub(crate) ends_last_line: bool,
     pub(crate) apply_edit: bool,
     pub(crate) progress: bool,
     pub(crate) show_document: bool,
@@ -77,6 +79,7 @@ impl Profile {
                         .unwrap_or(edit.resource_operations.is_some())
                 }),
             takes_zero_for_any: is("neovim"),
+            ends_last_line: is("neovim"),
             apply_edit: workspace
                 .and_then(|workspace| workspace.apply_edit)
                 .unwrap_or(false),

@@ -2,9 +2,11 @@
 //! and in the file. The editors are those of two Debian releases, see `kit::room`.
 
 mod helix;
+mod machine;
 mod names;
 mod neovim_plain;
 mod neovim_plugin;
+mod pictures;
 mod rooms;
 mod stage;
 mod two;

@@ -93,6 +93,8 @@ fn reviewing() {
             ("[h", "a.txt", 20),
             ("[h", "a.txt", 3),
         ] {
+            // The keys are there where hunks are.
+            nvim.wait_lua("#require('legwork').hunks() == 2");
             nvim.screen.text(keys);
             file_is(&nvim, file);
             line_is(&nvim, line);
@@ -136,6 +138,7 @@ fn reviewing() {
             text.to_owned() + "\n" == lines(1, 5)
         });
         stage.await_pending(&id, 3);
+        nvim.wait_lua("#require('legwork').hunks() == 2");
         drop(step);
 
         let step = row(release, "accept all: <leader>lA");

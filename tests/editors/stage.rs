@@ -68,6 +68,18 @@ impl Stage {
         }
     }
 
+    /// The same with real virtual machines, for tasks that are commands.
+    pub(crate) fn with_machines(release: Release, files: &[(&str, &str)]) -> Self {
+        let home = Home::new();
+        let folder = Folder::with(files);
+        home.legwork(&folder.path(), ["daemon", "start"]).expect(0);
+        Self {
+            home,
+            folder,
+            release,
+        }
+    }
+
     /// The workspace.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path()
@@ -200,7 +212,8 @@ pub(crate) fn place(task: &Value) -> (String, u64, u64) {
     )
 }
 
-fn checkout() -> PathBuf {
+/// The root of the sources.
+pub(crate) fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("a package in the checkout")

@@ -39,7 +39,8 @@ impl Blobs {
         Ok(bytes)
     }
 
-    fn find(&self, digest: Digest) -> Option<Arc<Vec<u8>>> {
+    /// The bytes, if they are here.
+    pub(crate) fn find(&self, digest: Digest) -> Option<Arc<Vec<u8>>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clock += 1;
         let now = kept.clock;

@@ -130,17 +130,22 @@ pub(crate) type Sides = (Option<Arc<Vec<u8>>>, Option<Arc<Vec<u8>>>);
 /// Both versions of a file.
 pub(crate) async fn bytes(session: &Session, found: &Found) -> Result<Sides, Failure> {
     let review = &found.file().review;
-    let client =
-        session.daemon.running().await.ok_or_else(|| {
+    let get = async |stored: Option<legwork_review::Stored>| {
+        let Some(stored) = stored else {
+            return Ok(None);
+        };
+        // What is here needs no daemon: hunks go on moving with the text while there is none.
+        if let Some(bytes) = session.blobs.find(stored.digest) {
+            return Ok(Some(bytes));
+        }
+        let client = session.daemon.running().await.ok_or_else(|| {
             Failure::new("the daemon does not run; `legwork daemon start` starts it")
         })?;
-    let get = async |stored: Option<legwork_review::Stored>| match stored {
-        None => Ok(None),
-        Some(stored) => session
+        let bytes = session
             .blobs
             .get(&client, &found.desk.task, stored.digest)
-            .await
-            .map(Some),
+            .await?;
+        Ok::<_, Failure>(Some(bytes))
     };
     Ok((get(review.base()).await?, get(review.agent()).await?))
 }

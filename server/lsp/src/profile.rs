@@ -119,10 +119,18 @@ impl Options {
             return (taken, None);
         };
         let mut bad = Vec::new();
-        let raw = Raw::deserialize(options).unwrap_or_else(|_| {
+        // A list would do for a struct.
+        let raw = Some(options).filter(|options| options.is_object());
+        let raw = raw.and_then(|options| Raw::deserialize(options).ok());
+        let raw = raw.unwrap_or_else(|| {
             bad.push("legwork");
             Raw::default()
         });
+        for (value, name) in [(&raw.ui, "legwork.ui"), (&raw.agent, "legwork.agent")] {
+            if !value.is_object() && !value.is_null() {
+                bad.push(name);
+            }
+        }
         match raw.ui.get("hunks").map(Value::as_str) {
             None => {}
             Some(Some("native")) => taken.ui.native = true,
@@ -175,7 +183,15 @@ mod tests {
             Options::parse(Some(&json!({"other": 1}))),
             (Options::default(), None)
         );
-        assert!(Options::parse(Some(&json!({"legwork": 3}))).1.is_some());
+        for bad in [
+            json!(3),
+            json!([]),
+            json!({"ui": []}),
+            json!({"agent": "sh"}),
+        ] {
+            let complaint = Options::parse(Some(&json!({ "legwork": bad }))).1;
+            assert!(complaint.is_some(), "{bad}");
+        }
         assert_eq!(Options::parse(None), (Options::default(), None));
     }
 }

@@ -46,9 +46,11 @@ fn positions() -> impl Strategy<Value = Position> {
 }
 
 fn partial(start: Position, end: Position, text: &str) -> TextDocumentContentChangeEvent {
-    let mut part = TextDocumentContentChangePartial::default();
-    part.range = LspRange { start, end };
-    text.clone_into(&mut part.text);
+    let part = TextDocumentContentChangePartial {
+        range: LspRange { start, end },
+        text: text.to_owned(),
+        ..TextDocumentContentChangePartial::default()
+    };
     TextDocumentContentChangeEvent::TextDocumentContentChangePartial(part)
 }
 
@@ -134,8 +136,12 @@ proptest! {
 fn several_changes_are_made_one_after_another() {
     let mut text = Text::new("one\n".to_owned(), LineEnds::Newline);
     let at = |line, column| Position::new(line, column);
-    let mut whole = TextDocumentContentChangeWholeDocument::default();
-    whole.text = "a\nb\n".to_owned();
+    let whole = TextDocumentContentChangeWholeDocument {
+        text: "a
+b
+"
+        .to_owned(),
+    };
     text.apply(
         &[
             partial(at(0, 3), at(0, 3), "\ntwo"),

@@ -18,6 +18,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 
 pub use answers::Applies;
 pub use setup::{Setup, uri};
@@ -40,6 +41,9 @@ pub struct Client {
     shared: Arc<Shared>,
     reader: Option<JoinHandle<()>>,
     initialized: bool,
+    native: bool,
+    /// What the server says on its standard error.
+    words: NamedTempFile,
     /// What `initialize` answered.
     pub server: Value,
 }
@@ -96,12 +100,15 @@ impl Client {
             .folders
             .first()
             .map_or(Path::new("/"), PathBuf::as_path);
+        let words = NamedTempFile::new().expect("a temporary file");
+        let stderr = words.reopen().expect("a temporary file");
         let mut child = home
             .command(folder, ["lsp"])
+            .env("LEGWORK_LOG", "info")
             .envs(setup.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
+            .stderr(stderr)
             .spawn()
             .expect("legwork starts");
         let stdin = Arc::new(Mutex::new(child.stdin.take().expect("a pipe")));
@@ -125,6 +132,8 @@ impl Client {
             shared,
             reader: Some(reader),
             initialized: false,
+            native: setup.options["legwork"]["ui"]["hunks"] == "native",
+            words,
             server: Value::Null,
         }
     }
@@ -265,17 +274,32 @@ impl Client {
         })
     }
 
-    /// The hunks of a document, once there are so many of them, and about the text as it is.
+    /// The hunks of a document, once there are so many of them and they are about the text as it is; a client that draws
+    /// them has been told the same by then.
     ///
     /// # Panics
     ///
-    /// As [`Client::until`].
+    /// As [`Client::until`], and when the server does not answer.
     pub fn hunks(&self, uri: &str, count: usize) -> Vec<Value> {
-        let version = self.version(uri);
-        self.until_of("legwork/hunks", uri, |params| {
-            let hunks = params["hunks"].as_array()?;
-            (hunks.len() == count && params["version"] == version).then(|| hunks.clone())
-        })
+        let begun = Instant::now();
+        loop {
+            let answer = self.request("legwork/hunks", json!({ "uri": uri }));
+            let answer = answer.unwrap_or_else(|error| panic!("{uri}: {error}"));
+            let hunks = answer["hunks"].as_array().expect("hunks");
+            // Where none ever were there is no version either.
+            let version = &answer["version"];
+            let is_new = *version == self.version(uri) || (version.is_null() && hunks.is_empty());
+            if is_new && hunks.len() == count {
+                if self.native && !version.is_null() {
+                    self.until_of("legwork/hunks", uri, |told| {
+                        (told["hunks"] == answer["hunks"]).then_some(())
+                    });
+                }
+                return hunks.clone();
+            }
+            assert!(begun.elapsed() < PATIENCE, "not {count} hunks: {answer:#}");
+            thread::sleep(Duration::from_millis(3));
+        }
     }
 
     /// A message that the user is shown, once one has these words; however long ago.
@@ -393,6 +417,14 @@ impl Drop for Client {
             self.stdin = None;
             self.child.kill().ok();
             self.child.wait().ok();
+            let said = std::fs::read(self.words.path()).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
+            let tail: Vec<&str> = said.lines().rev().take(30).collect();
+            // The test harness shows this with the failure.
+            #[expect(clippy::print_stderr, reason = "a failed test tells what it saw")]
+            for line in tail.into_iter().rev() {
+                eprintln!("legwork lsp: {line}");
+            }
             return;
         }
         let shut = self.initialized && !self.state().ended;

@@ -1,4 +1,18 @@
-//! The language server over its real protocol, the real daemon behind it, and no virtual machine.
+//! The language server over its real protocol, the real daemon behind it, and no virtual machine. Names in doc comments
+//! such as B16 are those of the list of public bug reports that the tests were made from.
 
+mod bad_input;
+mod bulk;
+mod clients;
+mod daemon;
+mod moves;
+mod order;
+mod orders;
+mod paths;
 mod plain;
+mod positions;
+mod running;
+mod stage;
+mod taken;
+mod undo;
 mod words;

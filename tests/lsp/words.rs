@@ -26,11 +26,11 @@ fn piped(home: &Home, folder: &Folder, arguments: &[&str], text: &str) -> Output
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
-    let mut stdin = running.stdin.take().unwrap();
-    stdin.write_all(text.as_bytes()).unwrap();
+        .expect("legwork starts");
+    let mut stdin = running.stdin.take().expect("a pipe");
+    stdin.write_all(text.as_bytes()).expect("it reads");
     drop(stdin);
-    running.wait_with_output().unwrap()
+    running.wait_with_output().expect("it ends")
 }
 
 #[test]

@@ -1,0 +1,92 @@
+//! A thousand files at once.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, delegate, until_task};
+
+const SCRIPT: &str = "find . -name 'f*.txt' -exec sed -i 's/old/new/' {} +";
+
+fn thousand() -> Stage {
+    let stage = Stage::with(&[]);
+    stage.folder.sh(
+        "for d in $(seq -w 1 40); do mkdir d$d; for f in $(seq -w 1 25); do printf 'header\\nvalue old\\nfooter\\n' > d$d/f$f.txt; done; done",
+    );
+    stage
+}
+
+/// B27.
+#[test]
+fn accept_of_1000_files_at_once() {
+    let (stage, direct) = (thousand(), thousand());
+    direct.folder.sh(SCRIPT);
+    let client = stage.client();
+    let open = client.open(&stage.path("d07/f07.txt"));
+    let task = delegate(&client, SCRIPT);
+    until_task(&client, &task, |item| item["pending"] == 1000);
+    client
+        .command("legwork.acceptTask", json!({ "task": task }))
+        .expect("accepted");
+    // One buffer was open, and one was changed; no other was opened.
+    assert_eq!(client.requests("workspace/applyEdit").len(), 1);
+    assert!(client.requests("window/showDocument").is_empty());
+    assert_eq!(client.text(&open), "header\nvalue new\nfooter\n");
+    client.save(&open, &stage.path("d07/f07.txt"));
+    assert_eq!(stage.folder.standing(), direct.folder.standing());
+    assert!(!client.requests("window/workDoneProgress/create").is_empty());
+    let ends = client.notifications("$/progress");
+    assert!(
+        ends.iter()
+            .any(|progress| progress["value"]["kind"] == "end"),
+        "{ends:?}"
+    );
+}
+
+/// B27: given up half way.
+#[test]
+fn a_cancelled_accept_says_exactly_what_is_done() {
+    let stage = thousand();
+    let client = stage.client();
+    let task = delegate(&client, SCRIPT);
+    until_task(&client, &task, |item| item["pending"] == 1000);
+    let id = client.begin("legwork.acceptTask", json!({ "task": task }));
+    let token = client.until("$/progress", |params| {
+        let accepting =
+            params["value"]["message"].is_string() && !params["token"].to_string().contains(&task);
+        accepting.then(|| params["token"].clone())
+    });
+    client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
+    let answer = client.answer(id).expect("an answer");
+    let done = answer["hunks"].as_u64().expect("a number");
+    assert!(0 < done && done < 1000, "{done}");
+    client.message("cancelled");
+    // What is done, and what still waits, is what the disk says.
+    until_task(&client, &task, |item| item["pending"] == 1000 - done);
+    let walk = client
+        .request("legwork/walk", json!({ "task": task }))
+        .expect("a walk");
+    let waits: BTreeSet<&str> = walk["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .filter_map(|item| item["uri"].as_str())
+        .collect();
+    assert_eq!(waits.len() as u64, 1000 - done);
+    let mut written = 0;
+    for (path, standing) in stage.folder.standing() {
+        if standing.bytes.is_empty() {
+            continue;
+        }
+        let uri = kit::lsp::uri(&stage.path(path.to_str().expect("text")));
+        let new = standing.bytes == b"header\nvalue new\nfooter\n";
+        assert_eq!(new, !waits.contains(uri.as_str()), "{uri}");
+        written += u64::from(new);
+    }
+    assert_eq!(written, done);
+    // The rest can be accepted.
+    let rest: Value = client
+        .command("legwork.acceptTask", json!({ "task": task }))
+        .expect("accepted");
+    assert_eq!(rest["hunks"], 1000 - done);
+}

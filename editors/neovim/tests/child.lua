@@ -4,13 +4,16 @@ local harness = require('harness')
 
 local M = {}
 
+---How long one test may take.
+local LONGEST_MS = 20000
+
 ---@class legwork.Child
 ---@field channel integer
 ---@field dir string the workspace
 local Child = {}
 Child.__index = Child
 
-local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p')))
+local here = assert(vim.g.legwork_tests) --[[@as string]]
 
 ---How this Neovim was started, without its arguments: it may stand behind a dynamic linker of its own.
 ---@return string[]
@@ -87,7 +90,13 @@ function M.start(options)
   })
   assert(channel > 0, 'the child does not start')
   local child = setmetatable({ channel = channel, dir = dir }, Child)
+  -- A child that waits for a key answers nothing: it is ended, and the test fails where it stood.
+  local pid, guard = vim.fn.jobpid(channel), assert(vim.uv.new_timer())
+  guard:start(LONGEST_MS, 0, function()
+    vim.uv.kill(pid, 'sigkill')
+  end)
   harness.at_end(function()
+    guard:close()
     child:stop()
   end)
   if options.open then
@@ -159,7 +168,7 @@ end
 ---What the child has said.
 ---@return string
 function Child:messages()
-  return vim.rpcrequest(self.channel, 'nvim_exec2', 'messages', { output = true }).output
+  return self:get("vim.api.nvim_exec2('messages', { output = true }).output")
 end
 
 ---@param part string
@@ -173,7 +182,8 @@ end
 ---Whether it waits for a key and does nothing else.
 ---@return boolean
 function Child:is_blocked()
-  return vim.rpcrequest(self.channel, 'nvim_get_mode').blocking
+  local mode = vim.rpcrequest(self.channel, 'nvim_get_mode') --[[@as { blocking: boolean }]]
+  return mode.blocking
 end
 
 ---What a person would see, line by line, without blanks at the ends.
@@ -252,7 +262,8 @@ end
 ---@param count? integer
 ---@return any[]
 function Child:wait_calls(name, count)
-  local calls
+  ---@type any[]
+  local calls = {}
   local ok = vim.wait(5000, function()
     calls = self:calls(name)
     return #calls >= (count or 1)
@@ -295,10 +306,10 @@ function M.hunk(given)
     summary = vim.NIL,
     sensitive = vim.NIL,
     running = false,
-  })
+  }) --[[@as table<string, any>]]
   hunk['end'] = hunk['end'] or hunk.start + #hunk.removed
   hunk.hunk = hunk.hunk or ('%s:%d:a.txt'):format(hunk.task, hunk.number)
-  return hunk
+  return hunk --[[@as legwork.Hunk]]
 end
 
 ---@param given table
@@ -315,12 +326,13 @@ function M.task(given)
     finished = vim.NIL,
     emulated = false,
     workspace = '/w',
-  })
+  }) --[[@as legwork.Task]]
 end
 
 ---Sends tasks with their counts.
 ---@param tasks table[]
 function Child:tasks(tasks)
+  ---@type table<string, any>
   local params = { daemon = 'up', running = 0, ready = 0, failed = 0, tasks = vim.tbl_map(M.task, tasks) }
   for _, task in ipairs(params.tasks) do
     if params[task.state] then

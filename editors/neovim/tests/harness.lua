@@ -70,9 +70,8 @@ function M.run(filter)
       end
     end
   end
-  local version = vim.version()
-  local on = ('Neovim %d.%d.%d'):format(version.major, version.minor, version.patch)
-  io.write(('%d tests, %d failed, on %s\n'):format(count, failed, on))
+  local version = vim.split(vim.fn.execute('version'), '\n', { trimempty = true })[1]
+  io.write(('%d tests, %d failed, on %s\n'):format(count, failed, version))
   return failed == 0 and count > 0
 end
 

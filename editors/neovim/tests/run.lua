@@ -1,7 +1,8 @@
 -- Runs the tests: `nvim --headless --clean -l tests/run.lua [FILTER]`. Each is named on a line; the exit code says
 -- whether all passed.
 
-local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p')))
+local here = vim.fs.dirname(vim.fn.fnamemodify(assert(arg[0]), ':p'))
+vim.g.legwork_tests = here
 local root = vim.fs.dirname(here)
 package.path = ('%s/?.lua;%s/lua/?.lua;%s/lua/?/init.lua;%s'):format(here, root, root, package.path)
 

@@ -17,15 +17,17 @@ local function write(message)
 end
 
 local function read()
-  local length
-  for line in io.stdin:lines() do
-    line = line:gsub('\r$', '')
-    if line == '' then
-      return vim.json.decode(assert(io.stdin:read(length)))
+  local length = 0
+  while true do
+    local line = io.stdin:read('*l') --[[@as string?]]
+    if not line then
+      return nil
+    elseif vim.trim(line) == '' then
+      local body = assert(io.stdin:read(length)) --[[@as string]]
+      return vim.json.decode(body)
     end
-    length = tonumber(line:match('^Content%-Length: (%d+)')) or length
+    length = tonumber(line:match('^Content%-Length: (%d+)')) --[[@as integer?]] or length
   end
-  return nil
 end
 
 local function send(message)
@@ -53,6 +55,7 @@ local function answer(message)
   end
 end
 
+---@type table<string, fun(params: any)?>
 local control = {
   ['test/send'] = send,
   ['test/answer'] = function(params)
@@ -68,8 +71,9 @@ if os.getenv('LEGWORK_TEST_DIE') then
 end
 for message in read do
   local method = message.method
-  if control[method] then
-    control[method](message.params)
+  local steer = control[method]
+  if steer then
+    steer(message.params)
   elseif method == 'test/record' then
     write({ id = message.id, result = record })
   elseif method == 'initialize' then

@@ -6,7 +6,7 @@ local namespace = vim.api.nvim_create_namespace('legwork-content')
 
 ---@class legwork.Uri
 ---@field task string
----@field part 'diff'|'log'|'proposed'|'base'
+---@field part string `diff`, `log`, `proposed` or `base`
 ---@field path? string
 
 ---@param uri string
@@ -16,7 +16,7 @@ function M.parse(uri)
   if not task then
     return nil
   end
-  return { task = task, part = part, path = path ~= '' and vim.uri_decode(path) or nil }
+  return { task = task, part = part or '', path = path ~= '' and vim.uri_decode(path) or nil }
 end
 
 ---@param buf integer
@@ -101,7 +101,11 @@ function M.read(buf)
     local filetype = parsed.part == 'diff' and 'diff'
       or parsed.path and vim.filetype.match({ filename = parsed.path, buf = buf })
     if filetype then
-      vim.bo[buf].filetype = filetype
+      -- What others do for a kind of file may fail; that is no failure of the text.
+      local ok, problem = pcall(vim.api.nvim_set_option_value, 'filetype', filetype, { buf = buf })
+      if not ok then
+        require('legwork.message').warn(tostring(problem))
+      end
     end
     M.refresh(buf)
   end, function(problem)

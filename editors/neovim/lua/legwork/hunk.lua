@@ -145,18 +145,18 @@ function M.expand(line, tabstop)
   return table.concat(out)
 end
 
----What is said above a hunk's new lines: the words, and those that warn.
+---What is said above a hunk's new lines. A window cuts it at its edge, so what warns comes before what is nice to know.
 ---@param hunk legwork.Hunk
 ---@param on_top boolean
----@return string words
+---@return string which
 ---@return string warning empty if there is none
+---@return string words
 function M.header(hunk, on_top)
-  local words = { ('legwork %d/%d'):format(hunk.number, hunk.of), hunk.title }
-  if on_top then
-    table.insert(words, 'comes above this line')
-  end
+  local words = { hunk.title }
   if hunk.whole then
     table.insert(words, 'file ' .. (hunk.whole == 'mode' and 'mode changed' or hunk.whole))
+  elseif on_top then
+    table.insert(words, 'comes above this line')
   end
   if hunk.summary then
     table.insert(words, hunk.summary)
@@ -165,7 +165,7 @@ function M.header(hunk, on_top)
   if hunk.state == 'conflicted' then
     table.insert(warnings, 'conflicted: the text here has changed since')
   elseif hunk.state == 'applying' then
-    table.insert(words, 'applying')
+    table.insert(warnings, 'applying')
   end
   if hunk.sensitive then
     table.insert(warnings, 'sensitive: ' .. hunk.sensitive)
@@ -173,7 +173,8 @@ function M.header(hunk, on_top)
   if hunk.running then
     table.insert(warnings, 'still changing')
   end
-  return table.concat(words, ' · '), table.concat(warnings, ' · ')
+  local which = ('legwork %d/%d'):format(hunk.number, hunk.of)
+  return which, table.concat(warnings, ' · '), table.concat(words, ' · ')
 end
 
 return M

@@ -12,7 +12,7 @@ local PATIENCE_MS = 250
 ---@field asked boolean whether the server will be asked for a newer list
 ---@field stale boolean whether the last message was about a text that is gone
 
----@type table<integer, legwork.Sheet>
+---@type table<integer, legwork.Sheet?>
 local sheets = {}
 
 ---@param buf integer
@@ -24,55 +24,59 @@ end
 ---Follows the versions of a buffer's text. The server knows them by the same numbers.
 ---@param buf integer
 function M.watch(buf)
-  if sheets[buf] then
+  local known = sheets[buf]
+  if known then
     -- Opened again, by a server that is new or after a reload.
-    sheets[buf].tick = nil
+    known.tick = nil
     return
   end
-  sheets[buf] = { list = {}, drawn = {}, tick = nil, asked = false, stale = false }
+  ---@type legwork.Sheet
+  local sheet = { list = {}, drawn = {}, tick = nil, asked = false, stale = false }
+  sheets[buf] = sheet
   vim.api.nvim_buf_attach(buf, false, {
     on_lines = function(_, _, tick)
-      if not sheets[buf] then
+      if sheets[buf] ~= sheet then
         return true
       end
       -- A preview of a substitution has no tick: it is no change.
-      sheets[buf].tick = tick or sheets[buf].tick
+      sheet.tick = tick or sheet.tick
     end,
     on_reload = function()
-      if sheets[buf] then
-        sheets[buf].tick = nil
-      end
+      sheet.tick = nil
     end,
     on_detach = function()
-      sheets[buf] = nil
+      if sheets[buf] == sheet then
+        sheets[buf] = nil
+      end
     end,
   })
 end
 
 ---The buffer that the server means. It passes back the name that we gave.
 ---@param uri string
----@return integer?
+---@return integer? buf
+---@return legwork.Sheet?
 local function find(uri)
-  for buf in pairs(sheets) do
+  for buf, sheet in pairs(sheets) do
     if vim.api.nvim_buf_is_loaded(buf) and vim.uri_from_bufnr(buf) == uri then
-      return buf
+      return buf, sheet
     end
   end
-  return nil
+  return nil, nil
 end
 
 ---@param buf integer
+---@param sheet legwork.Sheet
 ---@param hunks legwork.Hunk[]
-local function show(buf, hunks)
-  local sheet = sheets[buf]
+local function show(buf, sheet, hunks)
   sheet.list = hunks
   sheet.drawn = require('legwork.render.marks').update(buf, sheet.drawn, hunks)
   changed(buf)
 end
 
 ---@param buf integer
-local function ask(buf)
-  local sheet = sheets[buf]
+---@param sheet legwork.Sheet
+local function ask(buf, sheet)
   if sheet.asked then
     return
   end
@@ -91,14 +95,13 @@ end
 ---@param params legwork.HunksParams
 function M.receive(params)
   params = require('legwork.call').without_null(params)
-  local buf = find(params.uri)
-  if not buf then
+  local buf, sheet = find(params.uri)
+  if not buf or not sheet then
     return
   end
-  local sheet = sheets[buf]
   sheet.stale = params.version ~= nil and sheet.tick ~= nil and params.version < sheet.tick
   if not sheet.stale then
-    show(buf, params.hunks)
+    show(buf, sheet, params.hunks)
     return
   end
   -- Lines of a text that is gone. What is drawn has moved with the text and stays; what is decided goes at once.
@@ -108,14 +111,15 @@ function M.receive(params)
   end
   local marks = require('legwork.render.marks')
   sheet.list = vim.tbl_filter(function(hunk)
-    if not here[hunk.hunk] then
-      marks.remove(buf, sheet.drawn[hunk.hunk])
+    local drawn = sheet.drawn[hunk.hunk]
+    if not here[hunk.hunk] and drawn then
+      marks.remove(buf, drawn)
       sheet.drawn[hunk.hunk] = nil
     end
-    return here[hunk.hunk]
+    return here[hunk.hunk] == true
   end, sheet.list)
   changed(buf)
-  ask(buf)
+  ask(buf, sheet)
 end
 
 ---The server is gone: nothing that is drawn could be decided on.
@@ -123,7 +127,7 @@ function M.forget_all()
   for buf, sheet in pairs(sheets) do
     sheet.tick = nil
     if #sheet.list > 0 and vim.api.nvim_buf_is_loaded(buf) then
-      show(buf, {})
+      show(buf, sheet, {})
     end
   end
 end
@@ -131,16 +135,21 @@ end
 ---@param buf integer
 ---@return legwork.Hunk[]
 function M.of(buf)
-  return sheets[buf] and sheets[buf].list or {}
+  local sheet = sheets[buf]
+  return sheet and sheet.list or {}
 end
 
 ---@param buf integer
 ---@return legwork.Placed[]
 function M.placed(buf)
   local marks = require('legwork.render.marks')
+  local sheet = sheets[buf]
+  if not sheet then
+    return {}
+  end
   return vim.tbl_map(function(hunk)
-    return { hunk = hunk, place = marks.place(buf, sheets[buf].drawn[hunk.hunk]) }
-  end, M.of(buf))
+    return { hunk = hunk, place = (marks.place(buf, sheet.drawn[hunk.hunk])) }
+  end, sheet.list)
 end
 
 ---The hunk that the cursor of the current window means.

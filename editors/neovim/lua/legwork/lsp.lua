@@ -2,7 +2,8 @@
 
 local M = {}
 
-local FIRST_WAIT_MS = 500
+---How long a server that died is left alone; twice as long at each death.
+M.wait_ms = 500
 local LONGEST_WAIT_MS = 60000
 ---A server that lived this long was well.
 local WELL_MS = 30000
@@ -102,7 +103,7 @@ local function died(code, signal)
     if not id and not leaving and next(buffers) then
       M.start()
     end
-  end, math.floor(math.min(FIRST_WAIT_MS * 2 ^ (deaths - 1), LONGEST_WAIT_MS)))
+  end, math.floor(math.min(M.wait_ms * 2 ^ (deaths - 1), LONGEST_WAIT_MS)))
 end
 
 ---@param config legwork.Config
@@ -128,6 +129,10 @@ local function client_config(config)
       legwork = { ui = { hunks = 'native', tasks = true, content = true }, agent = config.agent },
     },
     handlers = require('legwork.handlers').all,
+    on_attach = function(_, buf)
+      -- Now it knows the text as it is: what was typed before counts for nothing in its versions.
+      require('legwork.hunks').watch(buf)
+    end,
     on_init = function(client)
       tell_roots(client)
       vim.schedule(release)

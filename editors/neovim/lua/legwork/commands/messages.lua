@@ -16,8 +16,8 @@ function M.run()
   for _, said in ipairs(require('legwork.message').all()) do
     vim.list_extend(lines, vim.split(said.text, '\r?\n'))
   end
-  float.fill(window, #lines > 0 and lines or { 'nothing was said yet' })
   vim.wo[window.win].wrap = true
+  float.fill(window, #lines > 0 and lines or { 'nothing was said yet' })
 end
 
 return M

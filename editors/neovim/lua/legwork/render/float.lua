@@ -92,7 +92,15 @@ function M.fill(float, lines)
     end
   end
   if vim.api.nvim_win_is_valid(float.win) then
-    vim.api.nvim_win_set_config(float.win, frame(#lines))
+    local rows = #lines
+    if vim.wo[float.win].wrap then
+      local width = vim.api.nvim_win_get_width(float.win)
+      rows = 0
+      for _, line in ipairs(lines) do
+        rows = rows + math.max(math.ceil(vim.fn.strdisplaywidth(plain(line)) / width), 1)
+      end
+    end
+    vim.api.nvim_win_set_config(float.win, frame(rows))
   end
 end
 

@@ -26,12 +26,13 @@ local PAD = (' '):rep(300)
 ---@param limit integer
 ---@return legwork.Chunk[][]
 function M.lines(hunk, place, tabstop, limit)
-  local words, warning = hunk_of.header(hunk, place.on_top)
-  local header = { { words, 'LegworkHeader' } }
+  local which, warning, words = hunk_of.header(hunk, place.on_top)
+  local header = { { which .. ' · ', 'LegworkHeader' } }
   if warning ~= '' then
-    table.insert(header, { ' · ', 'LegworkHeader' })
     table.insert(header, { warning, 'LegworkWarning' })
+    table.insert(header, { ' · ', 'LegworkHeader' })
   end
+  table.insert(header, { words, 'LegworkHeader' })
   local lines = { header }
   local group = hunk.state == 'conflicted' and 'LegworkConflict' or 'LegworkAdd'
   for index, text in ipairs(hunk.added) do

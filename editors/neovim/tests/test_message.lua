@@ -1,0 +1,47 @@
+local child = require('child')
+local message = require('legwork.message')
+local t = require('harness')
+
+t.test('two lines become one, and one that is too long is cut', function()
+  t.eq(message.fit('a\n  b\r\nc ', 20), 'a b c')
+  t.eq(message.fit('abcdefghij', 5), 'abcd…')
+  t.eq(message.fit('日本語日本語', 5), '日本…')
+end)
+
+t.test("the server's messages wait for no key, and can be read in full", function()
+  local nvim = child.start({ open = 'a.txt' })
+  local long = 'first line\nsecond line ' .. ('and on '):rep(40) .. 'to the end'
+  nvim:send('window/showMessage', { type = 2, message = long })
+  nvim:wait_message('legwork: first line second line and on')
+  t.eq(nvim:is_blocked(), false)
+  nvim:cmd('Legwork messages')
+  t.has(nvim:seen(), 'to the end')
+  nvim:keys('q')
+  nvim:wait('#vim.api.nvim_list_wins()', 1)
+end)
+
+t.test('the same words twice in a second are said once', function()
+  local nvim = child.start({ open = 'a.txt' })
+  for _ = 1, 3 do
+    nvim:send('window/showMessage', { type = 3, message = 'queued' })
+  end
+  nvim:send('window/showMessage', { type = 3, message = 'done' })
+  nvim:wait_message('legwork: done')
+  local _, count = nvim:messages():gsub('queued', '')
+  t.eq(count, 1)
+end)
+
+t.test('settings that cannot be are said, and the rest holds', function()
+  local config = require('legwork.config')
+  local found, problems = config.parse({ cmd = 'legwork', signs = false, colour = 'red' })
+  t.eq({ found.cmd, found.signs }, { { 'legwork', 'lsp' }, false })
+  t.eq(problems, { 'vim.g.legwork.cmd cannot be "legwork"', 'vim.g.legwork.colour is not a setting' })
+  t.eq(select(2, config.parse(nil)), {})
+  t.eq(select(2, config.parse(7)), { 'vim.g.legwork is not a table' })
+  t.eq(select(2, config.parse({ agent = { command = { 'sh', 'agent.sh' } } })), {})
+end)
+
+t.test('an agent that is set reaches the server', function()
+  local nvim = child.start({ open = 'a.txt', settings = { agent = { command = { 'sh', 'agent.sh' } } } })
+  t.eq(nvim:calls('initialize')[1].initializationOptions.legwork.agent, { command = { 'sh', 'agent.sh' } })
+end)

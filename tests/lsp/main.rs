@@ -1,6 +1,7 @@
 //! The language server over its real protocol, the real daemon behind it, and no virtual machine. Names in doc comments
 //! such as B16 are those of the list of public bug reports that the tests were made from.
 
+mod amiss;
 mod bad_input;
 mod bulk;
 mod clients;

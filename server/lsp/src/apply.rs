@@ -3,11 +3,12 @@
 //! One request for each document, one entry, the version it is made for, the document's own line ending. That a client
 //! says `applied: true` proves nothing: an accept is one when the text that comes back holds the hunk.
 
+mod claim;
 mod take_back;
 
 use std::{
-    collections::BTreeSet,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -18,14 +19,14 @@ use gen_lsp_types::{
 };
 use legwork_model::{TaskId, TreePath};
 use legwork_review::{AcceptError, FileReview, Splice};
-use legwork_wire::{Decide, DeskFile, Landed, Pick, Settle, Skipped};
+use legwork_wire::{DeskFile, Landed, Skipped};
 pub(crate) use take_back::undo;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use claim::Claim;
+
 use crate::{
     failure::Failure,
-    follow,
-    name::HunkName,
     present::{self, Sides},
     session::Session,
     sheet::{self, Source, Stand},
@@ -83,47 +84,23 @@ enum Attempt {
     Missed(String),
 }
 
-/// Accepts hunks into a buffer.
-pub(crate) async fn accept(session: &Session, target: Target<'_>) -> Result<Landing, Failure> {
+/// Accepts hunks into a buffer. Whoever gives up waiting for it has the claim released.
+pub(crate) async fn accept(session: &Arc<Session>, target: Target<'_>) -> Result<Landing, Failure> {
     let _alone = session.applying.lock().await;
     let task = &target.found.desk.task;
     let path = &target.found.file().path;
     let sides = present::bytes(session, target.found).await?;
     let client = session.daemon.client().await?;
-    let picks = target
-        .ids
-        .iter()
-        .map(|id| Pick {
-            path: path.clone(),
-            hunk: Some(*id),
-        })
-        .collect();
-    let decide = Decide {
-        picks,
-        include_sensitive: true,
-        digest: None,
-    };
-    let claimed = client.claim(task.as_str(), &decide).await?;
-    let names: BTreeSet<HunkName> = target
-        .ids
-        .iter()
-        .map(|id| HunkName {
-            task: task.clone(),
-            number: *id,
-            path: path.clone(),
-        })
-        .collect();
-    session.state().claimed.extend(names.iter().cloned());
+    let (claim, skipped) = Claim::take(session, client, target).await?;
     let mut landing = Landing {
-        skipped: claimed.skipped,
+        skipped,
         ..Landing::default()
     };
     let done = attempts(session, target, &sides, &mut landing).await;
     if let Ok(Attempt::Landed(ids, _)) = &done {
         // The user may take it back before the daemon's word of it is here, and that must be seen.
-        let landed = names.iter().filter(|name| ids.contains(&name.number));
         if let Some(shown) = session.state().shown.get_mut(target.real) {
-            shown.sheet.standing.extend(landed.cloned());
+            shown.sheet.standing.extend(claim.of(ids));
         }
     }
     let (landed, failure) = match done {
@@ -136,24 +113,13 @@ pub(crate) async fn accept(session: &Session, target: Target<'_>) -> Result<Land
         ),
         Err(failure) => (None, Some(failure)),
     };
-    let settle = Settle {
-        token: Some(claimed.token),
-        landed: landed
-            .iter()
-            .map(|(hunks, texts)| Landed {
-                path: path.clone(),
-                hunks: hunks.clone(),
-                texts: texts.clone(),
-            })
-            .collect(),
-    };
-    let settled = client.settle(task.as_str(), &settle).await;
-    // Before the claim is forgotten: else the hunk is found in the buffer and taken for the user's own doing.
-    if let Err(error) = follow::one(session, &client, task).await {
-        tracing::info!(%task, %error, "the task cannot be looked at");
-    }
-    session.state().claimed.retain(|name| !names.contains(name));
-    session.refresh([target.real.to_owned()]);
+    let settled = claim
+        .settle(landed.iter().map(|(hunks, texts)| Landed {
+            path: path.clone(),
+            hunks: hunks.clone(),
+            texts: texts.clone(),
+        }))
+        .await;
     if let Some(failure) = failure {
         return Err(failure);
     }

@@ -140,6 +140,10 @@ pub(crate) struct UriParam {
 }
 
 impl Backend {
+    pub(crate) async fn malformed(&self) -> Result<Value> {
+        Err(Error::parse_error())
+    }
+
     pub(crate) async fn tasks(&self, _: Value) -> Result<ext::TasksParams> {
         Ok(ext::tasks(&self.session.state().tasks))
     }

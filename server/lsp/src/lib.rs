@@ -24,6 +24,7 @@ mod documents;
 mod ext;
 mod failure;
 mod follow;
+mod frames;
 mod ingress;
 mod name;
 mod present;
@@ -86,7 +87,11 @@ impl fmt::Debug for Settings {
 }
 
 /// Serves one client to its end: until it says `exit`, or its end of the stream is gone.
-pub async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite, settings: Settings) {
+pub async fn serve(
+    input: impl AsyncRead + Unpin + Send + 'static,
+    output: impl AsyncWrite,
+    settings: Settings,
+) {
     let (service, socket) = LspService::build(|client| Backend {
         session: Arc::new(Session::new(client, settings)),
     })
@@ -95,10 +100,11 @@ pub async fn serve(input: impl AsyncRead + Unpin, output: impl AsyncWrite, setti
     .custom_method("legwork/walk", Backend::walk)
     .custom_method("legwork/log", Backend::log)
     .custom_method("legwork/content", Backend::content)
+    .custom_method(frames::MALFORMED, Backend::malformed)
     .finish();
     let session = Arc::clone(&service.inner().session);
     let service = Ingress::new(service, session);
-    Server::new(input, output, socket)
+    Server::new(frames::sifted(input), output, socket)
         .concurrency_level(CONCURRENCY)
         .serve(service)
         .await;

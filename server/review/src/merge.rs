@@ -209,8 +209,13 @@ impl<'a> Merge<'a> {
         ranges
             .into_iter()
             .zip(contacts)
-            .map(|(range, (_, span))| {
+            .zip(edits)
+            .map(|((range, (contact, span)), edit)| {
                 let range = range?;
+                // The lines that it replaces stand there still.
+                if *contact != Contact::Overlaps && !edit.range.is_empty() {
+                    return None;
+                }
                 let first = changes.partition_point(|change| change.region.old.end < range.start);
                 let untouched = changes[first..]
                     .iter()

@@ -1,6 +1,6 @@
 //! Accept, reject, undo, and the way from hunk to hunk.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use gen_lsp_types::MessageType;
 use legwork_model::TaskId;
@@ -47,7 +47,7 @@ pub(super) async fn walk(
 
 /// Accepts.
 pub(super) async fn accept(
-    session: &Session,
+    session: &Arc<Session>,
     arguments: &Arguments,
     width: Width,
 ) -> Result<Value, Failure> {

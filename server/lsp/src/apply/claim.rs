@@ -1,0 +1,119 @@
+//! A claim on hunks, from the moment the daemon gives it to the moment it knows what became of it.
+
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+
+use legwork_model::TaskId;
+use legwork_wire::{Client, Decide, Decided, Landed, Pick, Settle, Skipped};
+
+use super::Target;
+use crate::{failure::Failure, follow, name::HunkName, session::Session};
+
+/// Hunks that nobody else can decide. One that is dropped is given back.
+#[derive(Debug)]
+pub(super) struct Claim {
+    session: Arc<Session>,
+    client: Client,
+    task: TaskId,
+    names: BTreeSet<HunkName>,
+    real: PathBuf,
+    /// `None` once it is settled.
+    token: Option<String>,
+}
+
+impl Claim {
+    /// Asks for it. Gives what it does not hold, and why.
+    pub(super) async fn take(
+        session: &Arc<Session>,
+        client: Client,
+        target: Target<'_>,
+    ) -> Result<(Self, Vec<Skipped>), Failure> {
+        let task = &target.found.desk.task;
+        let path = &target.found.file().path;
+        let pick = |id: &u32| Pick {
+            path: path.clone(),
+            hunk: Some(*id),
+        };
+        let decide = Decide {
+            picks: target.ids.iter().map(pick).collect(),
+            include_sensitive: true,
+            digest: None,
+        };
+        let claimed = client.claim(task.as_str(), &decide).await?;
+        let name = |id: &u32| HunkName {
+            task: task.clone(),
+            number: *id,
+            path: path.clone(),
+        };
+        let names: BTreeSet<HunkName> = target.ids.iter().map(name).collect();
+        session.state().claimed.extend(names.iter().cloned());
+        let claim = Self {
+            session: Arc::clone(session),
+            client,
+            task: task.clone(),
+            names,
+            real: target.real.to_owned(),
+            token: Some(claimed.token),
+        };
+        Ok((claim, claimed.skipped))
+    }
+
+    /// Some of its hunks, by their numbers.
+    pub(super) fn of(&self, ids: &[u32]) -> impl Iterator<Item = HunkName> {
+        self.names
+            .iter()
+            .filter(|name| ids.contains(&name.number))
+            .cloned()
+    }
+
+    /// Says what became of it, also if nobody waits for that any more.
+    pub(super) async fn settle(
+        mut self,
+        landed: impl Iterator<Item = Landed>,
+    ) -> Result<Decided, Failure> {
+        let told = self.tell(landed.collect());
+        match tokio::spawn(told).await {
+            Ok(told) => told,
+            Err(error) => Err(Failure::new(format!(
+                "the accept could not be recorded: {error}"
+            ))),
+        }
+    }
+
+    fn tell(
+        &mut self,
+        landed: Vec<Landed>,
+    ) -> impl Future<Output = Result<Decided, Failure>> + use<> {
+        let (session, client, task) = (
+            Arc::clone(&self.session),
+            self.client.clone(),
+            self.task.clone(),
+        );
+        let (names, real, token) = (
+            std::mem::take(&mut self.names),
+            self.real.clone(),
+            self.token.take(),
+        );
+        async move {
+            let told = client
+                .settle(task.as_str(), &Settle { token, landed })
+                .await;
+            // Before the claim is forgotten: else the hunk is found in the buffer and taken for the user's own doing.
+            if let Err(error) = follow::one(&session, &client, &task).await {
+                tracing::info!(%task, %error, "the task cannot be looked at");
+            }
+            session.state().claimed.retain(|name| !names.contains(name));
+            session.refresh([real]);
+            told.map_err(Failure::from)
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if self.token.is_some() {
+            let told = self.tell(Vec::new());
+            // What it says is that nothing happened.
+            drop(tokio::spawn(told));
+        }
+    }
+}

@@ -150,15 +150,12 @@ impl Backend {
 
     pub(crate) async fn hunks(&self, params: UriParam) -> Result<ext::HunksParams> {
         let state = self.session.state();
-        let real = state
-            .documents
-            .get(&params.uri)
-            .and_then(|document| document.real.clone());
-        let shown = real.and_then(|real| state.shown.get(&real));
+        let document = state.documents.get(&params.uri);
+        let shown = document.and_then(|document| state.shown.get(document.real.as_deref()?));
         Ok(shown.map_or_else(
             || ext::HunksParams {
+                version: document.map(|document| document.version),
                 uri: params.uri.clone(),
-                version: None,
                 hunks: Vec::new(),
             },
             present::native::params,

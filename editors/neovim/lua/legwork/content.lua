@@ -44,7 +44,7 @@ local function mark(buf, items, part)
   vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
     virt_text = {
       { ' ' .. table.concat(words, ' · '), 'LegworkHeader' },
-      { item.why and ' · ' .. item.why or '', 'LegworkWarning' },
+      { (item.why or '') ~= '' and ' · ' .. item.why or '', 'LegworkWarning' },
     },
     sign_text = part == 'base' and '-' or '+',
     sign_hl_group = part == 'base' and 'LegworkSignDelete' or 'LegworkSignAdd',

@@ -2,19 +2,26 @@
 
 local M = {}
 
----@param verdict 'accept'|'reject'
----@param names string[]
-local function one_by_one(verdict, names)
-  local call = require('legwork.call')
+---Does one after the other: the second is placed in the text that the first leaves.
+---@param count integer
+---@param run fun(index: integer, go_on: fun())
+local function in_turn(count, run)
   local index = 0
   local function go_on()
     index = index + 1
-    if names[index] then
-      -- In turn: the second is placed in the text that the first leaves.
-      call.command(verdict, { hunk = names[index] }, go_on)
+    if index <= count then
+      run(index, go_on)
     end
   end
   go_on()
+end
+
+---@param verdict 'accept'|'reject'
+---@param names string[]
+local function one_by_one(verdict, names)
+  in_turn(#names, function(index, go_on)
+    require('legwork.call').command(verdict, { hunk = names[index] }, go_on)
+  end)
 end
 
 ---@param verdict 'accept'|'reject'
@@ -54,18 +61,27 @@ end
 ---@param verdict 'accept'|'reject'
 function M.file(verdict)
   local buf = vim.api.nvim_get_current_buf()
-  local uri = vim.uri_from_bufnr(buf)
-  local parsed = require('legwork.content').parse(uri)
-  if parsed then
-    require('legwork.call').command(verdict, { task = parsed.task, uri = uri })
+  local call = require('legwork.call')
+  local waiting = require('legwork.content').waiting(buf)
+  if waiting[1] then
+    call.command(verdict .. 'File', { hunk = waiting[1] })
     return
   end
-  local here = require('legwork.hunks').of(buf)
-  if #here == 0 then
+  ---@type string[]
+  local tasks = {}
+  for _, hunk in ipairs(require('legwork.hunks').of(buf)) do
+    if not vim.list_contains(tasks, hunk.task) then
+      table.insert(tasks, hunk.task)
+    end
+  end
+  if #tasks == 0 then
     require('legwork.message').say('nothing waits in this file')
     return
   end
-  require('legwork.call').command(verdict .. 'File', { uri = uri })
+  local uri = vim.uri_from_bufnr(buf)
+  in_turn(#tasks, function(index, go_on)
+    call.command(verdict .. 'File', { task = tasks[index], uri = uri }, go_on)
+  end)
 end
 
 ---@param verdict 'accept'|'reject'

@@ -9,7 +9,7 @@ local function entry(item)
   if item.state == 'conflicted' then
     table.insert(text, 'conflicted')
   end
-  if item.why then
+  if item.why and item.why ~= '' then
     table.insert(text, item.why)
   end
   return {
@@ -65,10 +65,8 @@ function M.step(way)
   local line = vim.api.nvim_win_get_cursor(0)[1] - 1
   require('legwork.call').command(way, { uri = uri, line = line }, function(stop)
     if stop then
-      -- The server shows it as well; there is only one place to go to.
+      -- The server shows it as well; there is only one place to go to. Where there is none, it says so.
       M.jump(stop.uri, stop.line)
-    else
-      require('legwork.message').say('nothing waits for review')
     end
   end)
 end

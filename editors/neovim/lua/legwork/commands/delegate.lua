@@ -104,11 +104,7 @@ function M.send(text, range)
         argument.diagnostics = diagnostics(from, to, client.offset_encoding)
       end)
     end
-    require('legwork.call').command('delegate', argument, function(result)
-      if result and result.task then
-        require('legwork.message').say(('task %s: %s'):format(result.task:sub(1, 6), text))
-      end
-    end)
+    require('legwork.call').command('delegate', argument)
   end)
 end
 

@@ -19,8 +19,9 @@ local defaults = {
   max_bytes = 8 * 1024 * 1024,
 }
 
----@type table<string, fun(value: any): boolean>
-local fits = {
+---Each setting, and what it can be.
+---@type table<string, (fun(value: any): boolean)?>
+M.settings = {
   cmd = function(value)
     return type(value) == 'table' and #value > 0 and M.are_strings(value)
   end,
@@ -69,7 +70,7 @@ function M.parse(given)
   end
   local problems = {}
   for key, value in vim.spairs(given) do
-    local fit = fits[key]
+    local fit = M.settings[key]
     if not fit then
       table.insert(problems, ('vim.g.legwork.%s is not a setting'):format(key))
     elseif not fit(value) then

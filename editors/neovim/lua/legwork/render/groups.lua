@@ -13,7 +13,6 @@ M.links = {
   LegworkSignChange = 'Changed',
   LegworkSignDelete = 'Removed',
   LegworkSignConflict = 'WarningMsg',
-  LegworkTitle = 'Title',
   LegworkRunning = 'DiagnosticInfo',
   LegworkReady = 'DiagnosticOk',
   LegworkFailed = 'DiagnosticError',

@@ -109,8 +109,9 @@ mod tests {
     async fn frames_are_found_behind_rubbish() {
         let bytes = b"rubbish\r\n\r\ncontent-length: 2\r\nContent-Type: x\r\n\r\n{}Content-Length: x\r\n\r\nContent-Length: 3\r\n\r\nabcContent-Length: 9\r\n\r\ncut";
         assert_eq!(bodies(bytes).await, [b"{}".to_vec(), b"abc".to_vec()]);
+        // Too long to be kept, and told as no message.
         let huge = format!("Content-Length: {}\r\n\r\n", u64::MAX);
-        assert_eq!(bodies(huge.as_bytes()).await, Vec::<Vec<u8>>::new());
+        assert_eq!(bodies(huge.as_bytes()).await, [b"".to_vec()]);
         assert_eq!(bodies(&[b'x'; 20_000]).await, Vec::<Vec<u8>>::new());
     }
 

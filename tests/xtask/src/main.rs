@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod demo;
+mod lua;
 mod places;
 mod product;
 mod setup;

@@ -6,7 +6,7 @@ use anyhow::{Error, Result};
 use crate::step::{CANNOT_RUN_HERE, Stop};
 
 mod apt;
-mod editors;
+pub(crate) mod editors;
 mod kernel;
 mod need;
 mod sources;

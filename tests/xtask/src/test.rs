@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
+use crate::lua;
 use crate::places;
 use crate::product;
 use crate::setup;
@@ -47,6 +48,7 @@ pub(crate) fn main(args: &Args) -> Result<()> {
                 .env("RUSTDOCFLAGS", "-D warnings"),
         )
     })?;
+    step("lua", lua::check)?;
     step("test", || {
         let mut command = places::cargo();
         // Every failing test is worth seeing, not only those of the first package.

@@ -209,18 +209,34 @@ fn ordered(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Asks a program of the room for its version through the room's own dynamic linker, which finds
-/// every library that is missing and needs no root.
-fn starts(root: &Path, program: &str) -> Result<()> {
+/// The rooms' directories, that with the oldest editors first.
+///
+/// # Errors
+/// When there is no cache directory.
+pub(crate) fn rooms() -> Result<[PathBuf; ROOMS.len()]> {
+    let place = place()?;
+    Ok(ROOMS.map(|room| place.join(room.suite)))
+}
+
+/// A program of the room, started through the room's own dynamic linker, which finds every library
+/// that is missing and needs no root.
+pub(crate) fn program(root: &Path, program: &str) -> Command {
     let (linker, libraries) = if cfg!(target_arch = "aarch64") {
         ("usr/lib/ld-linux-aarch64.so.1", "usr/lib/aarch64-linux-gnu")
     } else {
         ("usr/lib64/ld-linux-x86-64.so.2", "usr/lib/x86_64-linux-gnu")
     };
-    let output = Command::new(root.join(linker))
+    let mut command = Command::new(root.join(linker));
+    command
         .arg("--library-path")
         .arg(root.join(libraries))
-        .arg(root.join("usr/bin").join(program))
+        .arg(root.join("usr/bin").join(program));
+    command
+}
+
+/// Asks a program of the room for its version.
+fn starts(root: &Path, name: &str) -> Result<()> {
+    let output = program(root, name)
         .arg("--version")
         .env_clear()
         .stdin(Stdio::null())
@@ -228,7 +244,7 @@ fn starts(root: &Path, program: &str) -> Result<()> {
         .with_context(|| format!("the room {} has no dynamic linker", root.display()))?;
     ensure!(
         output.status.success(),
-        "{program} in the room {} does not start: {}",
+        "{name} in the room {} does not start: {}",
         root.display(),
         String::from_utf8_lossy(&output.stderr).trim()
     );

@@ -218,6 +218,10 @@ fn reviewing() {
         helix.screen.wait(" 3:1");
         helix.screen.keys(&["Space", "l", "y"]);
         stage.await_pending(&id, 2);
+        // It goes on to the next hunk by itself.
+        helix.screen.wait_until("go on to b.md", |seen| {
+            seen.contains("NOR   b.md") && seen.contains(" 2:1")
+        });
         drop(step);
 
         let step = row(release, "reject a hunk: space l x at the review cursor");

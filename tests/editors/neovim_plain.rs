@@ -151,6 +151,7 @@ fn reviewing() {
         }
 
         let step = row(release, "accept all: gra");
+        nvim.wait_lua("#vim.diagnostic.get(0) == 2");
         nvim.screen.keys(&["2", "G"]);
         act(&nvim, "Accept the whole task");
         stage.await_pending(&id, 0);

@@ -339,23 +339,31 @@ fn holds(
         base.as_deref().map(Vec::as_slice),
         agent.as_deref().map(Vec::as_slice),
     );
-    let stands = |file: &DeskFile| {
+    let placed = |file: &DeskFile| {
         let source = Source { file, ..source };
-        sheet::place(&source, Some(text.as_bytes())).is_ok_and(|sheet| {
-            ids.iter().all(|id| {
-                sheet.standing.iter().any(|name| name.number == *id)
-                    || sheet
-                        .spots
-                        .iter()
-                        .any(|spot| spot.name.number == *id && spot.stand == Stand::Already)
-            })
-        })
+        sheet::place(&source, Some(text.as_bytes())).unwrap_or_default()
     };
-    let after = review.map(|review| DeskFile {
-        review: review.clone(),
-        ..source.file.clone()
+    let before = placed(source.file);
+    let after = review.map(|review| {
+        placed(&DeskFile {
+            review: review.clone(),
+            ..source.file.clone()
+        })
     });
-    stands(source.file) || after.as_ref().is_some_and(stands)
+    ids.iter().all(|id| {
+        let mut spots = before.spots.iter();
+        match spots
+            .find(|spot| spot.name.number == *id)
+            .map(|spot| spot.stand)
+        {
+            Some(Stand::Already) => true,
+            // What it replaces stands there still.
+            Some(Stand::Pending) => false,
+            Some(Stand::Conflicted) | None => after
+                .as_ref()
+                .is_some_and(|after| after.standing.iter().any(|name| name.number == *id)),
+        }
+    })
 }
 
 /// Waits for a text with a property; gives it.

@@ -5,7 +5,10 @@ local harness = require('harness')
 local M = {}
 
 ---How long one test may take.
-local LONGEST_MS = 20000
+local LONGEST_MS = 60000
+
+---How long something is waited for.
+local LONG_MS = 10000
 
 ---@class legwork.Child
 ---@field channel integer
@@ -148,7 +151,7 @@ end
 ---@param expected? any else anything that is true
 function Child:wait(expression, expected)
   local found
-  local ok = vim.wait(5000, function()
+  local ok = vim.wait(LONG_MS, function()
     found = self:get(expression)
     if expected == nil then
       return found ~= nil and found ~= vim.NIL and found ~= false
@@ -173,7 +176,7 @@ end
 
 ---@param part string
 function Child:wait_message(part)
-  local ok = vim.wait(5000, function()
+  local ok = vim.wait(LONG_MS, function()
     return self:messages():find(part, 1, true) ~= nil
   end, 10)
   assert(ok, ('never said: %s\nbut: %s'):format(part, self:messages()))
@@ -264,7 +267,7 @@ end
 function Child:wait_calls(name, count)
   ---@type any[]
   local calls = {}
-  local ok = vim.wait(5000, function()
+  local ok = vim.wait(LONG_MS, function()
     calls = self:calls(name)
     return #calls >= (count or 1)
   end, 10)

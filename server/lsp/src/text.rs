@@ -163,7 +163,7 @@ impl Text {
         let start = self.line_start(position.line);
         let next = self.line_start(position.line.saturating_add(1)).max(start);
         let line = self.as_str().get(start..next).unwrap_or_default();
-        let inside = line.len() - LineEnds::Lsp.ending_of(line).len();
+        let inside = line.len() - self.line_ends.ending_of(line).len();
         let reachable = match self.line_ends {
             LineEnds::Lsp => inside,
             LineEnds::Newline => line.strip_suffix('\n').unwrap_or(line).len(),

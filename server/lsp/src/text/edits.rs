@@ -123,6 +123,13 @@ fn trim(text: &str, piece: &mut Piece) {
     piece.old = piece.old.start + front..piece.old.end - behind;
     piece.new.truncate(piece.new.len() - behind);
     piece.new.drain(..front);
+    // Some clients make a `\n` of every lone `\r` in what they are sent: one that stays is not sent.
+    let same = LineEnds::Lsp.ending_of(&text[piece.old.clone()]) == "\r"
+        && LineEnds::Lsp.ending_of(&piece.new) == "\r";
+    if same && !is_inside_ending(text, piece.old.end) {
+        piece.old.end -= 1;
+        piece.new.pop();
+    }
 }
 
 /// Whether a line starts here; the start and the end of a piece are taken on trust.

@@ -54,16 +54,65 @@ fn partial(start: Position, end: Position, text: &str) -> TextDocumentContentCha
     TextDocumentContentChangeEvent::TextDocumentContentChangePartial(part)
 }
 
-/// As the specification says: all edits are about the text as it was.
-fn edited(text: &Text, edits: &[TextEdit], encoding: Encoding) -> String {
-    let mut now = text.as_str().to_owned();
-    let mut edits: Vec<_> = edits.iter().collect();
-    edits.sort_by_key(|edit| (edit.range.start.line, edit.range.start.character));
-    for edit in edits.into_iter().rev() {
-        let range = text.offset(edit.range.start, encoding)..text.offset(edit.range.end, encoding);
-        now.replace_range(range, &edit.new_text);
+/// The lines of a text, each from its first byte up to its ending.
+fn lines(text: &str, ends: LineEnds) -> Vec<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let (mut lines, mut start) = (Vec::new(), 0);
+    for (index, byte) in bytes.iter().enumerate() {
+        let crlf = *byte == b'\n' && index > 0 && bytes[index - 1] == b'\r';
+        let lone = *byte == b'\r' && bytes.get(index + 1) != Some(&b'\n');
+        if *byte == b'\n' || (lone && ends == LineEnds::Lsp) {
+            lines.push(start..if crlf { index - 1 } else { index });
+            start = index + 1;
+        }
     }
-    now
+    lines.push(start..bytes.len());
+    lines
+}
+
+/// Where a client finds a position; `None` if it has none like it.
+fn found(text: &str, position: Position, (encoding, ends): (Encoding, LineEnds)) -> Option<usize> {
+    let line = lines(text, ends).get(position.line as usize).cloned()?;
+    let mut column = 0;
+    for (offset, char) in text[line.clone()].char_indices() {
+        if column == position.character as usize {
+            return Some(line.start + offset);
+        }
+        column += match encoding {
+            Encoding::Utf8 => char.to_string().len(),
+            Encoding::Utf16 => char.to_string().encode_utf16().count(),
+            Encoding::Utf32 => 1,
+        };
+    }
+    (column == position.character as usize).then_some(line.end)
+}
+
+/// As the specification says: all edits are about the text as it was, and none overlaps another.
+fn edited(text: &str, edits: &[TextEdit], settings: (Encoding, LineEnds)) -> String {
+    let (mut now, mut done) = (String::new(), 0);
+    for edit in edits {
+        let place = |position| found(text, position, settings);
+        let start = place(edit.range.start).expect("a start that clients have");
+        let end = place(edit.range.end).expect("an end that clients have");
+        assert!(done <= start && start <= end, "{edits:?}");
+        now.push_str(&text[done..start]);
+        now.push_str(&edit.new_text);
+        done = end;
+    }
+    now + &text[done..]
+}
+
+/// No edit starts in the empty line behind the last line ending, and none ends there unless that ending must go.
+fn check_end(text: &str, edits: &[TextEdit], after: &str, settings: (Encoding, LineEnds)) {
+    let ending = settings.1.ending_of(text);
+    let inside = text.len() - ending.len();
+    let stays = !after.is_empty() && settings.1.ending_of(after) == ending;
+    for edit in edits {
+        let start = found(text, edit.range.start, settings).unwrap();
+        let end = found(text, edit.range.end, settings).unwrap();
+        assert!(start <= inside, "{edit:?} starts past the last line");
+        assert!(!stays || end <= inside, "{edit:?} ends past the last line");
+    }
 }
 
 proptest! {
@@ -82,18 +131,39 @@ proptest! {
     #[test]
     fn every_place_between_characters_has_a_position_and_comes_back(text in texts(), (encoding, ends) in settings()) {
         let text = Text::new(text, ends);
-        for (offset, _) in text.as_str().char_indices() {
+        let lines = lines(text.as_str(), ends);
+        prop_assert_eq!(text.line_count() as usize, lines.len());
+        for offset in 0..=text.as_str().len() {
+            let line = lines.iter().rposition(|line| line.start <= offset).unwrap();
+            prop_assert_eq!(text.line_at(offset) as usize, line);
+            prop_assert_eq!(text.line_start(text.line_at(offset)), lines[line].start);
             let position = text.position(offset, encoding);
-            let inside = ends == LineEnds::Lsp && is_inside_ending(text.as_str(), offset);
-            prop_assert_eq!(text.offset(position, encoding), if inside { offset - 1 } else { offset });
-            prop_assert_eq!(text.line_at(offset), text.as_str().as_bytes()[..offset].iter().enumerate().filter(|(index, _)| ends.end_at(text.as_str().as_bytes(), *index)).count().try_into().unwrap_or(u32::MAX));
+            prop_assert_eq!(position.line as usize, line);
+            if !text.as_str().is_char_boundary(offset) {
+                prop_assert_eq!(position, text.position(offset - 1, encoding));
+            } else if offset <= lines[line].end {
+                prop_assert_eq!(found(text.as_str(), position, (encoding, ends)), Some(offset));
+                prop_assert_eq!(text.offset(position, encoding), offset);
+            } else {
+                // Between the halves of a line ending: a place for those who see a character in each.
+                let back = text.offset(position, encoding);
+                prop_assert_eq!(back, if ends == LineEnds::Lsp { lines[line].end } else { offset });
+            }
         }
     }
 
     #[test]
     fn no_position_is_out_of_reach_or_inside_a_character(text in texts(), (encoding, ends) in settings(), position in positions()) {
         let text = Text::new(text, ends);
-        prop_assert!(text.as_str().is_char_boundary(text.offset(position, encoding)));
+        let offset = text.offset(position, encoding);
+        prop_assert!(text.as_str().is_char_boundary(offset));
+        if let Some(found) = found(text.as_str(), position, (encoding, ends)) {
+            prop_assert_eq!(offset, found);
+        }
+        let lines = lines(text.as_str(), ends);
+        if position.character == u32::MAX || position.line as usize >= lines.len() {
+            prop_assert_eq!(offset, lines.get(position.line as usize).map_or(text.as_str().len(), |line| line.end));
+        }
     }
 
     #[test]
@@ -106,9 +176,13 @@ proptest! {
         let mut at: Vec<usize> = cuts.iter().map(|cut| *cut.get(&starts)).collect();
         at.sort_unstable();
         let mut splices: Vec<Splice> = Vec::new();
-        for (pair, new) in at.chunks(2).zip(&new) {
-            if splices.last().is_none_or(|last| last.range.end < pair[0]) {
-                splices.push(Splice { range: pair[0]..pair[1], bytes: new.clone().into_bytes() });
+        for (pair, mut new) in at.chunks(2).zip(new) {
+            if new.ends_with('\r') && pair[1] < text.as_str().len() {
+                // Else it makes one line ending with what follows.
+                new.push('\n');
+            }
+            if splices.last().is_none_or(|last| last.range.end <= pair[0]) {
+                splices.push(Splice { range: pair[0]..pair[1], bytes: new.into_bytes() });
             }
         }
         let mut wanted = text.as_str().to_owned();
@@ -116,10 +190,28 @@ proptest! {
             wanted.replace_range(splice.range.clone(), std::str::from_utf8(&splice.bytes).unwrap());
         }
         let edits = edits(&text, &splices, encoding).unwrap();
-        prop_assert_eq!(edited(&text, &edits, encoding), wanted.as_str());
-        for edit in &edits {
-            let past = edit.range.start.line >= text.line_count();
-            prop_assert!(!past, "{edit:?} starts past the end");
+        prop_assert_eq!(edited(text.as_str(), &edits, (encoding, ends)), wanted.as_str());
+        check_end(text.as_str(), &edits, &wanted, (encoding, ends));
+    }
+
+    #[test]
+    fn splices_of_any_kind_are_refused_or_done(text in texts(), new in prop::collection::vec(prop_oneof![texts().prop_map(String::into_bytes), Just(vec![0xe9])], 3), mut cuts in prop::collection::vec(0_usize..20, 6), sorted in prop::bool::weighted(0.9), (encoding, ends) in settings()) {
+        if sorted {
+            cuts.sort_unstable();
+        }
+        let splices: Vec<Splice> = cuts.chunks(2).zip(new).map(|(pair, bytes)| Splice { range: pair[0]..pair[1], bytes }).collect();
+        let mut sound = splices.is_sorted_by(|one, next| one.range.end <= next.range.start);
+        let mut wanted = text.clone();
+        for splice in splices.iter().rev() {
+            sound &= text.get(splice.range.clone()).is_some() && std::str::from_utf8(&splice.bytes).is_ok();
+            if sound {
+                wanted.replace_range(splice.range.clone(), std::str::from_utf8(&splice.bytes).unwrap());
+            }
+        }
+        let edits = edits(&Text::new(text.clone(), ends), &splices, encoding);
+        prop_assert_eq!(edits.is_some(), sound);
+        if let Some(edits) = edits {
+            prop_assert_eq!(edited(&text, &edits, (encoding, ends)), wanted);
         }
     }
 
@@ -127,8 +219,9 @@ proptest! {
     fn a_replacement_gives_the_new_text(old in texts(), new in texts(), (encoding, ends) in settings()) {
         let text = Text::new(old.clone(), ends);
         let edits = replace(&text, &new, encoding);
-        prop_assert_eq!(edited(&text, &edits, encoding), new.as_str());
+        prop_assert_eq!(edited(&old, &edits, (encoding, ends)), new.as_str());
         prop_assert!(old != new || edits.is_empty());
+        check_end(&old, &edits, &new, (encoding, ends));
     }
 }
 
@@ -137,10 +230,7 @@ fn several_changes_are_made_one_after_another() {
     let mut text = Text::new("one\n".to_owned(), LineEnds::Newline);
     let at = |line, column| Position::new(line, column);
     let whole = TextDocumentContentChangeWholeDocument {
-        text: "a
-b
-"
-        .to_owned(),
+        text: "a\nb\n".to_owned(),
     };
     text.apply(
         &[
@@ -230,4 +320,35 @@ fn what_comes_at_the_end_does_not_start_past_it() {
         ),
         None
     );
+}
+
+#[test]
+fn in_a_file_of_lone_carriage_returns_only_what_changes_is_replaced() {
+    for (text, new, lsp, newline) in [
+        ("a\rb\rc\r\n", "a\rB\rc\r\n", (1, 0, 1), (0, 2, 3)),
+        ("x\na\rb\r\nc\n", "x\nA\rb\r\nc\n", (1, 0, 1), (1, 0, 1)),
+        ("a\rb", "a\rB", (1, 0, 1), (0, 2, 3)),
+        ("a\rb\r", "a\rB\r", (1, 0, 1), (0, 2, 3)),
+    ] {
+        for (ends, wanted) in [(LineEnds::Lsp, lsp), (LineEnds::Newline, newline)] {
+            let edits = replace(&Text::new(text.to_owned(), ends), new, Encoding::Utf16);
+            let edit = edits.first().unwrap();
+            let LspRange { start, end } = edit.range;
+            assert_eq!(start.line, end.line);
+            assert_eq!(
+                (start.line, start.character, end.character),
+                wanted,
+                "{text:?}"
+            );
+            assert!(["A", "B"].contains(&edit.new_text.as_str()), "{edit:?}");
+        }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_stays_where_it_is() {
+    let text = Text::new("\u{feff}é\nb\n".to_owned(), LineEnds::Lsp);
+    let edits = replace(&text, "\u{feff}é\nB\n", Encoding::Utf16);
+    assert_eq!(edits[0].range.start, Position::new(1, 0));
+    assert_eq!(text.offset(Position::new(0, 1), Encoding::Utf16), 3);
 }

@@ -1,5 +1,7 @@
 //! The client's open buffers, as they are this moment.
 
+mod early;
+
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -7,6 +9,10 @@ use std::{
 
 use gen_lsp_types::{TextDocumentContentChangeEvent, TextDocumentItem};
 use legwork_model::Digest;
+
+use early::Early;
+
+pub(crate) use early::PATIENCE;
 
 use crate::{
     roots,
@@ -27,9 +33,26 @@ pub(crate) struct Document {
     pub(crate) text: Text,
     /// Of the text when it was last opened or saved.
     clean: Digest,
+    early: Early,
 }
 
 impl Document {
+    /// Whether it waits for a change that others, which are here, build on.
+    pub(crate) fn waits(&self) -> bool {
+        self.early.waits()
+    }
+
+    fn apply(
+        &mut self,
+        sorted: Vec<(i32, Vec<TextDocumentContentChangeEvent>)>,
+        encoding: Encoding,
+    ) {
+        for (version, changes) in sorted {
+            self.text.apply(&changes, encoding);
+            self.version = version;
+        }
+    }
+
     /// Whether the user has changed it since it was opened or saved.
     pub(crate) fn is_touched(&self) -> bool {
         Digest::of(self.text.as_str().as_bytes()) != self.clean
@@ -58,23 +81,40 @@ impl Documents {
             version: item.version,
             text: Text::new(item.text, line_ends),
             clean,
+            early: Early::default(),
         };
         let entry = self.by_uri.entry(uri);
         entry.insert_entry(document).into_mut()
     }
 
-    /// Gives the buffer as it is now; `None` if it is not open.
+    /// Gives the buffer as it is now; `None` if it is not open. With `by_one` its versions count by one, and a change that
+    /// comes before its time waits for it.
     pub(crate) fn change(
         &mut self,
         uri: &str,
         version: i32,
-        changes: &[TextDocumentContentChangeEvent],
+        changes: Vec<TextDocumentContentChangeEvent>,
         encoding: Encoding,
+        by_one: bool,
     ) -> Option<&Document> {
         let document = self.by_uri.get_mut(uri)?;
-        document.text.apply(changes, encoding);
-        document.version = version;
+        let sorted = if by_one {
+            document.early.sort(document.version, version, changes)
+        } else {
+            vec![(version, changes)]
+        };
+        document.apply(sorted, encoding);
         Some(document)
+    }
+
+    /// Applies what waits in vain. Gives the buffer if it is open and nothing waits any more.
+    pub(crate) fn give_up(&mut self, uri: &str, encoding: Encoding) -> Option<&Document> {
+        let document = self.by_uri.get_mut(uri)?;
+        if document.early.is_late() {
+            let sorted = document.early.all();
+            document.apply(sorted, encoding);
+        }
+        (!document.waits()).then_some(document)
     }
 
     pub(crate) fn save(&mut self, uri: &str) -> Option<&Document> {

@@ -17,6 +17,8 @@ pub(crate) struct Profile {
     pub(crate) takes_zero_for_any: bool,
     /// It keeps the end of the last line apart from its text: an edit that brings one brings an empty line: Neovim.
     pub(crate) ends_last_line: bool,
+    /// The versions of its buffers count by one, and its changes come in any order: Helix.
+    pub(crate) versions_by_one: bool,
     pub(crate) apply_edit: bool,
     pub(crate) progress: bool,
     pub(crate) show_document: bool,
@@ -80,6 +82,7 @@ impl Profile {
                 }),
             takes_zero_for_any: is("neovim"),
             ends_last_line: is("neovim"),
+            versions_by_one: is("helix"),
             apply_edit: workspace
                 .and_then(|workspace| workspace.apply_edit)
                 .unwrap_or(false),

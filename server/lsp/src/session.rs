@@ -21,7 +21,7 @@ use crate::{
     blobs::Blobs,
     commands,
     daemon::Daemon,
-    documents::{Document, Documents},
+    documents::{self, Document, Documents},
     name::HunkName,
     profile::Profile,
     roots::Roots,
@@ -141,17 +141,41 @@ impl Session {
     }
 
     /// Its text is another from now on.
-    pub(crate) fn changed(&self, params: DidChangeTextDocumentParams) {
+    pub(crate) fn changed(self: &Arc<Self>, params: DidChangeTextDocumentParams) {
         let id = params.text_document;
+        let uri = id.text_document_identifier.uri.0;
+        let by_one = self.wants(|profile| profile.versions_by_one);
         let mut state = self.state();
-        let document = state.documents.change(
-            &id.text_document_identifier.uri.0,
-            id.version,
-            &params.content_changes,
-            self.encoding(),
-        );
+        let waited = state.documents.get(&uri).is_some_and(Document::waits);
+        let changes = params.content_changes;
+        let document = state
+            .documents
+            .change(&uri, id.version, changes, self.encoding(), by_one);
+        let waits = document.is_some_and(Document::waits);
         let real = document.and_then(|document| document.real.clone());
         self.moved(state, real);
+        if waits && !waited {
+            let session = Arc::clone(self);
+            tokio::spawn(async move { session.give_up(&uri).await });
+        }
+    }
+
+    /// Waits until nothing waits any more in the buffer.
+    async fn give_up(&self, uri: &str) {
+        loop {
+            tokio::time::sleep(documents::PATIENCE).await;
+            let mut state = self.state();
+            let Some(document) = state.documents.get(uri) else {
+                return;
+            };
+            if !document.waits() {
+                return;
+            }
+            if let Some(document) = state.documents.give_up(uri, self.encoding()) {
+                let real = document.real.clone();
+                return self.moved(state, real);
+            }
+        }
     }
 
     /// It is a buffer no longer.

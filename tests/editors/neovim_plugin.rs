@@ -86,13 +86,18 @@ fn reviewing() {
             ":", "b", "Space", "a", ".", "t", "x", "t", "Enter", "g", "g",
         ]);
         file_is(&nvim, "a.txt");
-        for (keys, file, line) in [
+        line_is(&nvim, 1);
+        for (index, (keys, file, line)) in [
             ("]h", "a.txt", 3),
             ("]h", "a.txt", 20),
             ("]h", "b.txt", 2),
             ("[h", "a.txt", 20),
             ("[h", "a.txt", 3),
-        ] {
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let _press = row(release, &format!("press {index}: {keys} to {file}:{line}"));
             // The keys are there where hunks are.
             nvim.wait_lua("#require('legwork').hunks() == 2");
             nvim.screen.text(keys);

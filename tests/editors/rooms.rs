@@ -1,6 +1,7 @@
 //! The rooms themselves: both releases' editors start, take keys and write files, and leave nothing mounted.
 
 use std::fs;
+use std::path::Path;
 
 use kit::folder::Folder;
 use kit::helix::Helix;
@@ -33,6 +34,13 @@ fn neovim_edits_and_saves_in_both_rooms() {
         assert_eq!(nvim.buffer(), "one\ntwo ü");
         nvim.screen.keys(&[":", "w", "Enter"]);
         saved(&folder, "a.txt", "one\ntwo ü\n");
+        let id = nvim.lua("return vim.fn.getpid()");
+        drop(nvim);
+        let process = format!("/proc/{id}");
+        eventually(
+            || format!("{process} is gone"),
+            || (!Path::new(&process).exists()).then_some(()),
+        );
     }
 }
 

@@ -251,7 +251,7 @@ fn a_line_at_the_end_in_neovim() {
                 "noeol, eol by the task",
                 "a\nb",
                 "printf '\\nnew\\n' >> a.txt",
-                "vim.lsp.set_log_level('debug')",
+                "",
                 "a\nb\nnew\n",
             ),
         ] {

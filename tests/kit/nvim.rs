@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rmpv::Value;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::room::Room;
@@ -24,6 +25,8 @@ pub struct Nvim {
     pub screen: Screen,
     channel: RefCell<Channel>,
     home: TempDir,
+    /// What edits is a process of its own, which outlives its terminal.
+    server: Option<Pid>,
 }
 
 #[derive(Debug)]
@@ -54,11 +57,17 @@ impl Nvim {
         let room = room.clone().showing(home).with("HOME", home);
         let screen = Screen::open(&room.command(folder, line));
         let channel = RefCell::new(Channel::connect(&screen, &socket));
-        let nvim = Self {
+        let mut nvim = Self {
             screen,
             channel,
             home: dir,
+            server: None,
         };
+        nvim.server = nvim
+            .lua("return vim.fn.getpid()")
+            .as_i64()
+            .and_then(|id| i32::try_from(id).ok())
+            .and_then(Pid::from_raw);
         // It listens before it has read its configuration.
         nvim.wait_lua("vim.v.vim_did_enter == 1");
         nvim
@@ -133,6 +142,10 @@ impl Nvim {
 
 impl Drop for Nvim {
     fn drop(&mut self) {
+        if let Some(server) = self.server {
+            // It may have ended by itself.
+            kill_process(server, Signal::KILL).ok();
+        }
         let log = self.home.path().join(".local/state/nvim/lsp.log");
         if std::thread::panicking()
             && let Ok(text) = std::fs::read_to_string(log)

@@ -1,19 +1,14 @@
 //! Which folder is the workspace, and where in it the user stands.
 
-use std::{
-    os::unix::fs::MetadataExt as _,
-    path::{Component, Path, PathBuf},
-};
+use std::path::{Component, Path, PathBuf};
 
 use legwork_model::TreePath;
+use legwork_wire::{home, workspace_of};
 
 use crate::{
     failure::Failure,
     printable::{printable, quoted},
 };
-
-/// What makes a folder the top of a workspace.
-const MARKS: [&str; 4] = [".legwork", ".git", ".jj", ".hg"];
 
 /// A workspace and a place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,28 +27,13 @@ impl Place {
                 workspace: real(dir)?,
                 directory: PathBuf::new(),
             }),
-            None => {
-                let home =
-                    std::env::var_os("HOME").and_then(|home| std::fs::canonicalize(home).ok());
-                Ok(Self::above(&real(Path::new("."))?, home.as_deref()))
-            }
+            None => Ok(Self::above(&real(Path::new("."))?, home().as_deref())),
         }
     }
 
-    /// The nearest folder at or above `dir` that has a mark, below `home` and `/`; else `dir` itself. A mark counts only
-    /// where the owner is the same as that of `dir`, so that nobody else's mark in `/tmp` decides.
+    /// In the workspace that `dir` is in.
     fn above(dir: &Path, home: Option<&Path>) -> Self {
-        let owner = |path: &Path| std::fs::metadata(path).ok().map(|metadata| metadata.uid());
-        let top = dir
-            .ancestors()
-            .take_while(|path| Some(*path) != home && path.parent().is_some())
-            .find(|path| {
-                MARKS
-                    .iter()
-                    .any(|mark| std::fs::symlink_metadata(path.join(mark)).is_ok())
-            })
-            .filter(|path| owner(path) == owner(dir))
-            .unwrap_or(dir);
+        let top = workspace_of(dir, home);
         let directory = dir.strip_prefix(top).unwrap_or(Path::new("")).to_owned();
         Self {
             workspace: top.to_owned(),

@@ -1,12 +1,8 @@
 //! The client's folders, in the form in which it opened them and as they are on the disk.
 
-use std::{
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-/// What makes a folder the top of a workspace, for a file that is in none of the client's folders.
-const MARKS: [&str; 4] = [".legwork", ".git", ".jj", ".hg"];
+use legwork_wire::{home, workspace_of};
 
 /// A folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +44,10 @@ impl Roots {
             .filter(|root| real.starts_with(&root.real))
             .max_by_key(|root| root.real.components().count())
             .map(|root| root.real.clone())
-            .or_else(|| above(real.parent()?))
+            .or_else(|| {
+                let top = workspace_of(real.parent()?, home().as_deref());
+                top.is_dir().then(|| top.to_owned())
+            })
     }
 
     /// A real path as the client would write it.
@@ -66,23 +65,6 @@ impl Roots {
             .iter()
             .any(|root| workspace.starts_with(&root.real) || root.real.starts_with(workspace))
     }
-}
-
-/// The nearest folder at or above `dir` that has a mark and the same owner, below the home folder; else `dir`.
-fn above(dir: &Path) -> Option<PathBuf> {
-    let home = std::env::var_os("HOME").and_then(|home| std::fs::canonicalize(home).ok());
-    let owner = |path: &Path| std::fs::metadata(path).ok().map(|metadata| metadata.uid());
-    let top = dir
-        .ancestors()
-        .take_while(|path| Some(*path) != home.as_deref() && path.parent().is_some())
-        .find(|path| {
-            MARKS
-                .iter()
-                .any(|mark| std::fs::symlink_metadata(path.join(mark)).is_ok())
-        })
-        .filter(|path| owner(path) == owner(dir))
-        .unwrap_or(dir);
-    top.is_dir().then(|| top.to_owned())
 }
 
 /// A path without links, also of a file that is not there yet.

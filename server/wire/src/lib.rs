@@ -33,6 +33,7 @@ mod desk;
 mod failure;
 mod places;
 mod review;
+mod workspace;
 
 pub use api::{GENERATION, GENERATION_HEADER, Host, Status, Stop, Submit, Submitted, TaskDetail};
 pub use client::{Client, EventStream};
@@ -42,3 +43,4 @@ pub use places::{ConfigFileError, Places, PlacesError};
 pub use review::{
     Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped,
 };
+pub use workspace::{home, workspace_of};

@@ -59,7 +59,6 @@ mod tests {
     use std::sync::Arc;
 
     use legwork_model::{FailureKind, TaskId, TaskSpec, Transition, Worker};
-    use legwork_spec::{Isolation, Limits};
     use legwork_wire::Places;
     use legwork_workspace::BlobStore;
 
@@ -79,19 +78,12 @@ mod tests {
         let (store, _) = Store::open(dir.path()).unwrap();
         let blobs = BlobStore::open(at("blobs")).unwrap();
         let submit = || {
-            let spec = TaskSpec {
-                workspace: at("project"),
-                directory: "".into(),
-                worker: Worker::Command {
+            let spec = TaskSpec::new(
+                at("project"),
+                Worker::Command {
                     argv: vec!["true".to_owned()],
                 },
-                limits: Limits::default(),
-                isolation: Isolation::EmulatedOk,
-                driver: None,
-                include: Vec::new(),
-                environment: Vec::new(),
-                request: None,
-            };
+            );
             let task = NewTask {
                 id: TaskId::random(),
                 spec,

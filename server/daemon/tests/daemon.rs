@@ -17,7 +17,7 @@ use std::{
 
 use legwork_daemon::{RunError, Settings, run};
 use legwork_model::{EventBody, FailureKind, Outcome, Request, TaskSpec, TaskState, Worker};
-use legwork_spec::{Isolation, Limits};
+use legwork_spec::Limits;
 use legwork_wire::{Client, ErrorKind, GENERATION, Places, Stop, Submit, WireError};
 
 /// A daemon's directories and a workspace.
@@ -59,19 +59,12 @@ impl House {
     }
 
     fn submit(&self) -> Submit {
-        let spec = TaskSpec {
-            workspace: self.dir.path().canonicalize().unwrap().join("project"),
-            directory: "".into(),
-            worker: Worker::Command {
+        let spec = TaskSpec::new(
+            self.dir.path().canonicalize().unwrap().join("project"),
+            Worker::Command {
                 argv: vec!["true".to_owned()],
             },
-            limits: Limits::default(),
-            isolation: Isolation::EmulatedOk,
-            driver: None,
-            include: Vec::new(),
-            environment: Vec::new(),
-            request: None,
-        };
+        );
         Submit {
             spec,
             buffers: Vec::new(),

@@ -47,6 +47,21 @@ pub struct TaskSpec {
 }
 
 impl TaskSpec {
+    /// A task with the usual limits on whatever wall this host has, at the top of its workspace.
+    pub fn new(workspace: PathBuf, worker: Worker) -> Self {
+        Self {
+            workspace,
+            directory: PathBuf::new(),
+            worker,
+            limits: Limits::default(),
+            isolation: Isolation::EmulatedOk,
+            driver: None,
+            include: Vec::new(),
+            environment: Vec::new(),
+            request: None,
+        }
+    }
+
     /// What the task is called in a list: the first line of what was asked for, else its command.
     pub fn title(&self) -> String {
         let said = self.request.as_ref().and_then(|request| {

@@ -70,23 +70,19 @@ fn json(mut request: Request) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use legwork_model::{Finding, Place, Worker};
-    use legwork_spec::{Isolation, Limits};
 
     use super::*;
 
     fn spec(directory: &str, request: Option<Request>) -> TaskSpec {
         TaskSpec {
-            workspace: "/w".into(),
             directory: directory.into(),
-            worker: Worker::Command {
-                argv: vec!["true".to_owned()],
-            },
-            limits: Limits::default(),
-            isolation: Isolation::EmulatedOk,
-            driver: None,
-            include: Vec::new(),
-            environment: Vec::new(),
             request,
+            ..TaskSpec::new(
+                "/w".into(),
+                Worker::Command {
+                    argv: vec!["true".to_owned()],
+                },
+            )
         }
     }
 

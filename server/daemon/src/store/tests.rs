@@ -5,24 +5,16 @@ use legwork_model::{
     TaskSpec, TaskState, Transition, TreePath, Worker,
 };
 use legwork_review::{FileReview, Version};
-use legwork_spec::{Isolation, Limits};
 
 use super::*;
 
 fn spec() -> TaskSpec {
-    TaskSpec {
-        workspace: "/home/me/project".into(),
-        directory: PathBuf::new(),
-        worker: Worker::Command {
+    TaskSpec::new(
+        "/home/me/project".into(),
+        Worker::Command {
             argv: vec!["true".to_owned()],
         },
-        limits: Limits::default(),
-        isolation: Isolation::EmulatedOk,
-        driver: None,
-        include: Vec::new(),
-        environment: Vec::new(),
-        request: None,
-    }
+    )
 }
 
 fn submit(store: &Store) -> TaskId {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{DiagnosticSeverity, MessageType};
 use legwork_model::{Finding, Place, Request, TaskSpec, TreePath, Worker};
-use legwork_spec::{Isolation, Limits};
 use legwork_wire::Submit;
 use serde_json::{Value, json};
 
@@ -54,15 +53,8 @@ pub(super) async fn submit(
 ) -> Result<Value, Failure> {
     let (buffers, left_out) = unsaved(session, &workspace).await?;
     let spec = TaskSpec {
-        workspace,
-        directory: PathBuf::new(),
-        worker,
-        limits: Limits::default(),
-        isolation: Isolation::EmulatedOk,
-        driver: None,
-        include: Vec::new(),
-        environment: Vec::new(),
         request: request.map(Request::bounded),
+        ..TaskSpec::new(workspace, worker)
     };
     let title = tell::cut(&spec.title());
     let submitted = session

@@ -9,7 +9,6 @@ use legwork_model::{
     Change, ChangeKind, Outcome, Report, Side, TaskId, TaskSpec, TaskState, Transition, TreePath,
     Worker,
 };
-use legwork_spec::{Isolation, Limits};
 use legwork_wire::{Decide, Decided, ErrorKind, HunkState, Pick, Review};
 use legwork_workspace::{BlobStore, Workspace};
 
@@ -131,19 +130,12 @@ impl Desk {
         let (store, _) = Store::open(&state).unwrap();
         let blobs = BlobStore::open(state.join("blobs")).unwrap();
         let task = TaskId::random();
-        let spec = TaskSpec {
-            workspace: root.clone(),
-            directory: PathBuf::new(),
-            worker: Worker::Command {
+        let spec = TaskSpec::new(
+            root.clone(),
+            Worker::Command {
                 argv: vec!["true".to_owned()],
             },
-            limits: Limits::default(),
-            isolation: Isolation::EmulatedOk,
-            driver: None,
-            include: Vec::new(),
-            environment: Vec::new(),
-            request: None,
-        };
+        );
         let new = NewTask {
             id: task.clone(),
             spec,

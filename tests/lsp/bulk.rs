@@ -90,3 +90,32 @@ fn a_cancelled_accept_says_exactly_what_is_done() {
         .expect("accepted");
     assert_eq!(rest["hunks"], 1000 - done);
 }
+
+#[test]
+fn one_file_that_cannot_be_written_keeps_none_of_the_others_back() {
+    let stage = Stage::with(&[("a.txt", "old\n"), ("b.txt", "old\n"), ("c.txt", "old\n")]);
+    let client = stage.client();
+    let task = delegate(&client, "sed -i 's/old/new/' *.txt");
+    until_task(&client, &task, |item| item["pending"] == 3);
+    std::fs::write(stage.path("b.txt"), "mine\n").expect("written");
+    let answer = client
+        .command("legwork.acceptTask", json!({ "task": task }))
+        .expect("two of them");
+    assert_eq!(answer["hunks"], 2);
+    assert_eq!(
+        answer["skipped"].as_array().map(Vec::len),
+        Some(1),
+        "{answer}"
+    );
+    assert_eq!(answer["skipped"][0]["path"], "b.txt");
+    let read = |path| std::fs::read_to_string(stage.path(path)).expect("a file");
+    assert_eq!(
+        ["a.txt", "b.txt", "c.txt"].map(read),
+        ["new\n", "mine\n", "new\n"]
+    );
+    // Alone it is refused, and says why.
+    let alone = client.command("legwork.acceptTask", json!({ "task": task }));
+    let error = alone.expect_err("nothing can be accepted").to_string();
+    assert!(error.contains("b.txt"), "{error}");
+    assert_eq!(read("b.txt"), "mine\n");
+}

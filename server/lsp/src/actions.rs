@@ -39,7 +39,7 @@ pub(crate) fn of(session: &Session, params: &CodeActionParams) -> Vec<CodeAction
         Some((shown, spot))
     });
     let mut actions = match spot {
-        Some((shown, spot)) => review(session, shown, spot),
+        Some((shown, spot)) => review(shown, spot),
         None => delegate(session, document, params),
     };
     actions.retain(|action| wanted(params, action));
@@ -94,7 +94,7 @@ fn action(
 }
 
 /// A hunk stands here.
-fn review(_session: &Session, shown: &Shown, spot: &Spot) -> Vec<CodeAction> {
+fn review(shown: &Shown, spot: &Spot) -> Vec<CodeAction> {
     let hunk = json!({ "hunk": spot.name.to_string() });
     let fix = || CodeActionKind::QuickFix;
     let mut actions = Vec::new();
@@ -152,7 +152,6 @@ fn review(_session: &Session, shown: &Shown, spot: &Spot) -> Vec<CodeAction> {
 
 /// No hunk stands here: what could be asked for.
 fn delegate(session: &Session, document: &Document, params: &CodeActionParams) -> Vec<CodeAction> {
-    let _ = session;
     if document.real.is_none() {
         return Vec::new();
     }

@@ -163,8 +163,11 @@ impl Backend {
     }
 
     pub(crate) async fn walk(&self, params: TaskParam) -> Result<Value> {
-        let task = content::task(&self.session, params.task.as_deref())?;
-        let steps = walk::steps(&self.session.state(), task.as_ref());
+        let steps = {
+            let state = self.session.state();
+            let named = |name: String| state.tasks.named(&name);
+            walk::steps(&state, params.task.map(named).transpose()?.as_ref())
+        };
         let items: Vec<_> = steps
             .iter()
             .map(|step| walk::item(&self.session, step))
@@ -173,8 +176,10 @@ impl Backend {
     }
 
     pub(crate) async fn log(&self, params: TaskParam) -> Result<Value> {
-        let task = content::task(&self.session, params.task.as_deref())?
+        let name = params
+            .task
             .ok_or_else(|| Failure::new("no task is named"))?;
+        let task = self.session.state().tasks.named(&name)?;
         Ok(json!({ "text": content::log(&self.session, &task).await? }))
     }
 

@@ -35,6 +35,16 @@ enum Command {
     Doctor,
 }
 
+impl Command {
+    /// Whether it begins at the review cursor or moves it.
+    fn is_review(self) -> bool {
+        !matches!(
+            self,
+            Self::Delegate | Self::New | Self::Tasks | Self::Cancel | Self::Retry | Self::Doctor
+        )
+    }
+}
+
 /// Names; two of some.
 const ALL: [(&str, Command); 19] = [
     ("legwork.delegate", Command::Delegate),
@@ -93,6 +103,11 @@ async fn perform(
             ))
         })?;
     let arguments = Arguments::parse(arguments)?;
+    let _in_order = if command.is_review() {
+        Some(session.reviewing.lock().await)
+    } else {
+        None
+    };
     match command {
         Command::Delegate => delegate::delegate(session, arguments).await,
         Command::New => scratch_file::new(session, arguments).await,

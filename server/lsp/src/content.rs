@@ -5,25 +5,6 @@ use percent_encoding::percent_decode_str;
 
 use crate::{failure::Failure, present, session::Session};
 
-/// A task by its id or the beginning of it.
-pub(crate) fn task(session: &Session, name: Option<&str>) -> Result<Option<TaskId>, Failure> {
-    let Some(name) = name else { return Ok(None) };
-    let state = session.state();
-    let newest = state.tasks.newest();
-    let mut fit = newest
-        .iter()
-        .filter(|known| !name.is_empty() && known.task.id.as_str().starts_with(name));
-    match (fit.next(), fit.next()) {
-        (Some(known), None) => Ok(Some(known.task.id.clone())),
-        (Some(_), Some(_)) => Err(Failure::new(format!(
-            "several tasks begin with `{name}`: write more of it"
-        ))),
-        (None, _) => Err(Failure::new(format!(
-            "there is no task `{name}` here: `legwork tasks` lists them"
-        ))),
-    }
-}
-
 /// What a task wrote so far.
 pub(crate) async fn log(session: &Session, task: &TaskId) -> Result<String, Failure> {
     let events = session.daemon.client().await?.log(task.as_str()).await?;
@@ -34,41 +15,70 @@ pub(crate) async fn log(session: &Session, task: &TaskId) -> Result<String, Fail
     Ok(pieces.collect())
 }
 
+/// What a `legwork:` address names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    Diff(TaskId),
+    Log(TaskId),
+    /// A file as the task would have it.
+    Proposed(TaskId, TreePath),
+    /// A file as the task found it.
+    Base(TaskId, TreePath),
+}
+
+impl Address {
+    /// Understands an address; `None` for one that is none of Legwork's.
+    pub(crate) fn parse(session: &Session, uri: &str) -> Option<Result<Self, Failure>> {
+        let rest = uri.strip_prefix("legwork:")?.trim_start_matches('/');
+        Some(
+            Self::parts(session, rest).unwrap_or_else(|| {
+                Err(Failure::new(format!("`{uri}` names nothing of Legwork's")))
+            }),
+        )
+    }
+
+    fn parts(session: &Session, rest: &str) -> Option<Result<Self, Failure>> {
+        let (name, rest) = rest.split_once('/')?;
+        let task = match session.state().tasks.named(name) {
+            Ok(task) => task,
+            Err(failure) => return Some(Err(failure)),
+        };
+        let (what, path) = match rest.split_once('/') {
+            Some((what, path)) => (what, Some(percent_decode_str(path).collect::<Vec<u8>>())),
+            None => (rest, None),
+        };
+        let path = path.map(|bytes| TreePath::from_bytes(&bytes)).transpose();
+        Some(Ok(match (what, path.ok()?) {
+            ("diff", None) => Self::Diff(task),
+            ("log", None) => Self::Log(task),
+            ("proposed", Some(path)) => Self::Proposed(task, path),
+            ("base", Some(path)) => Self::Base(task, path),
+            _ => return None,
+        }))
+    }
+}
+
 /// The text of a `legwork:` address.
 pub(crate) async fn of(session: &Session, uri: &str) -> Result<String, Failure> {
     let unknown = || Failure::new(format!("`{uri}` names nothing of Legwork's"));
-    let rest = uri
-        .strip_prefix("legwork:")
-        .map(|rest| rest.trim_start_matches('/'))
-        .ok_or_else(unknown)?;
-    let (name, rest) = rest.split_once('/').ok_or_else(unknown)?;
-    let task = task(session, Some(name))?.ok_or_else(unknown)?;
-    let (what, path) = rest
-        .split_once('/')
-        .map_or((rest, None), |(what, path)| (what, Some(path)));
-    match (what, path) {
-        ("diff", None) => {
+    let address = Address::parse(session, uri).ok_or_else(unknown)??;
+    let (task, path, is_base) = match address {
+        Address::Diff(task) => {
             let diff = session.daemon.client().await?.diff(task.as_str()).await?;
-            Ok(String::from_utf8_lossy(&diff).into_owned())
+            return Ok(String::from_utf8_lossy(&diff).into_owned());
         }
-        ("log", None) => log(session, &task).await,
-        ("proposed" | "base", Some(path)) => {
-            let bytes: Vec<u8> = percent_decode_str(path).collect();
-            let path =
-                TreePath::from_bytes(&bytes).map_err(|error| Failure::new(error.to_string()))?;
-            let found = session
-                .state()
-                .tasks
-                .get(&task)
-                .and_then(|known| known.file(&path))
-                .ok_or_else(unknown)?;
-            let (base, agent) = present::bytes(session, &found).await?;
-            let bytes = if what == "base" { base } else { agent };
-            Ok(
-                String::from_utf8_lossy(bytes.as_deref().map_or(&[][..], Vec::as_slice))
-                    .into_owned(),
-            )
-        }
-        _ => Err(unknown()),
-    }
+        Address::Log(task) => return log(session, &task).await,
+        Address::Proposed(task, path) => (task, path, false),
+        Address::Base(task, path) => (task, path, true),
+    };
+    let found = session
+        .state()
+        .tasks
+        .get(&task)
+        .and_then(|known| known.file(&path))
+        .ok_or_else(unknown)?;
+    let (base, agent) = present::bytes(session, &found).await?;
+    let bytes = if is_base { base } else { agent };
+    let bytes = bytes.as_deref().map_or(&[][..], Vec::as_slice);
+    Ok(String::from_utf8_lossy(bytes).into_owned())
 }

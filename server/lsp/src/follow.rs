@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use legwork_model::{Event, EventBody, Task, TaskId};
-use legwork_wire::{Client, EventStream, WireError};
+use legwork_wire::{Client, WireError};
 use tokio::time::{sleep, timeout};
 
 use crate::{daemon, session::Session, tell};
@@ -18,6 +18,8 @@ const RECENT: i64 = 24 * 60 * 60 * 1000;
 const MOST_RECENT: usize = 10;
 /// At most so many tasks are looked at.
 const MOST: usize = 200;
+/// Hunks of closed files are shown for so many files of a task.
+const MOST_CLOSED: u32 = 100;
 
 /// Never ends.
 pub(crate) async fn follow(session: Arc<Session>) {
@@ -63,7 +65,7 @@ async fn attend(session: &Session, client: &Client) -> Result<(), WireError> {
         let Some(event) = event else { break };
         let mut batch = vec![event?];
         // What follows at once comes to one look.
-        while let Ok(Some(event)) = timeout(GATHER, next(&mut events)).await {
+        while let Ok(Some(event)) = timeout(GATHER, events.next()).await {
             batch.push(event?);
             if batch.len() >= 256 {
                 break;
@@ -72,10 +74,6 @@ async fn attend(session: &Session, client: &Client) -> Result<(), WireError> {
         take(session, client, &batch).await?;
     }
     Ok(())
-}
-
-async fn next(events: &mut EventStream) -> Option<Result<Event, WireError>> {
-    events.next().await
 }
 
 async fn take(session: &Session, client: &Client, batch: &[Event]) -> Result<(), WireError> {
@@ -165,6 +163,3 @@ async fn put(session: &Session, client: &Client, task: Task, look: bool) -> Resu
     session.refresh(files);
     Ok(())
 }
-
-/// Hunks of closed files are shown for so many files of a task.
-const MOST_CLOSED: u32 = 100;

@@ -46,7 +46,7 @@ impl Progress {
     pub(crate) async fn report(&self, session: &Session, done: usize, total: usize) {
         let Some(token) = &self.token else { return };
         let report = WorkDoneProgressReport {
-            message: Some(format!("{done} of {total} files")),
+            message: Some(format!("{done} of {total}")),
             percentage: u32::try_from(done * 100 / total.max(1)).ok(),
             ..WorkDoneProgressReport::default()
         };

@@ -22,6 +22,7 @@ use crate::{
     commands,
     daemon::Daemon,
     documents::{self, Document, Documents},
+    ext,
     name::HunkName,
     profile::Profile,
     roots::Roots,
@@ -45,7 +46,10 @@ pub(crate) struct Session {
     pub(crate) relist: Notify,
     /// Grows whenever a text changes.
     pub(crate) texts: watch::Sender<u64>,
-    /// One accept through the editor at a time.
+    /// One step of the review at a time, in the order in which they were asked for: the next begins at the cursor that the
+    /// one before has left.
+    pub(crate) reviewing: tokio::sync::Mutex<()>,
+    /// One edit of a buffer at a time.
     pub(crate) applying: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
@@ -70,7 +74,9 @@ pub(crate) struct State {
     pub(crate) about: Option<Place>,
     /// Tasks with a progress bar.
     pub(crate) progress: HashMap<TaskId, ProgressToken>,
-    /// Progress bars that the user stopped.
+    /// What the client was told of the tasks.
+    pub(crate) told: Option<ext::TasksParams>,
+    /// Progress bars of this server's own work that the user stopped.
     pub(crate) stopped: Vec<ProgressToken>,
 }
 
@@ -96,6 +102,7 @@ impl Session {
             wake: Notify::new(),
             relist: Notify::new(),
             texts: watch::Sender::new(0),
+            reviewing: tokio::sync::Mutex::new(()),
             applying: tokio::sync::Mutex::new(()),
             state: Mutex::default(),
         }
@@ -205,17 +212,18 @@ impl Session {
     /// The user stopped a task at its progress bar.
     pub(crate) fn progress_cancelled(self: &Arc<Self>, params: WorkDoneProgressCancelParams) {
         let mut state = self.state();
-        state.stopped.push(params.token.clone());
         let task = state
             .progress
             .iter()
             .find(|(_, token)| **token == params.token)
             .map(|(task, _)| task.clone());
+        let Some(task) = task else {
+            state.stopped.push(params.token);
+            return;
+        };
         drop(state);
-        if let Some(task) = task {
-            let session = Arc::clone(self);
-            tokio::spawn(async move { commands::cancel_by_progress(&session, task).await });
-        }
+        let session = Arc::clone(self);
+        tokio::spawn(async move { commands::cancel_by_progress(&session, task).await });
     }
 
     /// Has these files shown anew.

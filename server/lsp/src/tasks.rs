@@ -9,6 +9,8 @@ use std::{
 use legwork_model::{ChangeKind, Outcome, Task, TaskId, TaskState, TreePath};
 use legwork_wire::{Desk, DeskFile};
 
+use crate::failure::Failure;
+
 /// A task and its changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
@@ -105,6 +107,23 @@ impl Tasks {
 
     pub(crate) fn get(&self, id: &TaskId) -> Option<&Known> {
         self.known.get(id)
+    }
+
+    /// A task by its id or the beginning of it.
+    pub(crate) fn named(&self, name: &str) -> Result<TaskId, Failure> {
+        let mut fit = self
+            .known
+            .keys()
+            .filter(|id| !name.is_empty() && id.as_str().starts_with(name));
+        match (fit.next(), fit.next()) {
+            (Some(id), None) => Ok(id.clone()),
+            (Some(_), Some(_)) => Err(Failure::new(format!(
+                "several tasks begin with `{name}`: write more of it"
+            ))),
+            (None, _) => Err(Failure::new(format!(
+                "there is no task `{name}` here: `legwork tasks` lists them"
+            ))),
+        }
     }
 
     /// Newest first.

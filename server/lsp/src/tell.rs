@@ -24,10 +24,18 @@ pub(crate) async fn say(session: &Session, kind: MessageType, text: &str) {
         .await;
 }
 
-/// The list of tasks, for those who draw it.
+/// The list of tasks, for those who draw it, if it is another than they were told last.
 pub(crate) async fn tasks(session: &Session) {
     if session.wants(|profile| profile.options.ui.tasks) {
-        let params = ext::tasks(&session.state().tasks);
+        let params = {
+            let mut state = session.state();
+            let params = ext::tasks(&state.tasks);
+            if state.told.as_ref() == Some(&params) {
+                return;
+            }
+            state.told = Some(params.clone());
+            params
+        };
         session.client.send_notification::<ext::Tasks>(params).await;
     }
 }

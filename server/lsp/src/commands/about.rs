@@ -8,7 +8,8 @@ use legwork_wire::{Decided, Pick, Skipped};
 
 use super::arguments::Arguments;
 use crate::{
-    failure::Failure, name::HunkName, roots, session::Session, sheet::Stand, tasks::Found, uri,
+    content::Address, failure::Failure, name::HunkName, roots, session::Session, sheet::Stand,
+    tasks::Found, uri,
 };
 
 /// How much a command is about when its argument does not say.
@@ -51,6 +52,18 @@ impl About {
         }
         let task = arguments.task(session)?;
         let cursor = session.state().cursor.clone();
+        if let Some(address) = arguments
+            .uri
+            .as_deref()
+            .and_then(|uri| Address::parse(session, uri))
+        {
+            return match address? {
+                Address::Proposed(task, path) | Address::Base(task, path) => {
+                    Ok(Self::File(task, path))
+                }
+                Address::Diff(task) | Address::Log(task) => Ok(Self::Task(task)),
+            };
+        }
         if let Some(uri) = &arguments.uri {
             let real =
                 file(uri).ok_or_else(|| Failure::new("this buffer has no file: save it first"))?;
@@ -170,27 +183,13 @@ pub(super) fn split(session: &Session, part: &Share) -> Result<(Vec<u32>, Vec<Pi
     let state = session.state();
     let path = &part.found.file().path;
     let review = &part.found.file().review;
+    // A hunk by its number is one that was seen: if the task has changed it since, it has another.
+    let pick = |id: &u32| Pick {
+        path: path.clone(),
+        hunk: Some(*id),
+    };
     if state.documents.of_file(&part.real).is_none() {
-        let pending = review.pending();
-        let picks = if part.ids == pending {
-            vec![Pick {
-                path: path.clone(),
-                hunk: if pending.len() == 1 {
-                    Some(pending[0])
-                } else {
-                    None
-                },
-            }]
-        } else {
-            part.ids
-                .iter()
-                .map(|id| Pick {
-                    path: path.clone(),
-                    hunk: Some(*id),
-                })
-                .collect()
-        };
-        return Ok((Vec::new(), picks));
+        return Ok((Vec::new(), part.ids.iter().map(pick).collect()));
     }
     let mut lines = Vec::new();
     let mut picks = Vec::new();
@@ -211,10 +210,7 @@ pub(super) fn split(session: &Session, part: &Share) -> Result<(Vec<u32>, Vec<Pi
                 "`{path}` is open with another text than the task found: save it or take your changes back, or reject the hunk"
             )));
         }
-        picks.push(Pick {
-            path: path.clone(),
-            hunk: Some(*id),
-        });
+        picks.push(pick(id));
     }
     Ok((lines, picks))
 }

@@ -76,23 +76,9 @@ impl Arguments {
 
     /// The task that is named by its id or the beginning of it, if one is.
     pub(super) fn task(&self, session: &Session) -> Result<Option<TaskId>, Failure> {
-        let Some(name) = &self.task else {
-            return Ok(None);
-        };
-        let state = session.state();
-        let newest = state.tasks.newest();
-        let mut fit = newest
-            .iter()
-            .filter(|known| known.task.id.as_str().starts_with(name.as_str()));
-        match (fit.next(), fit.next()) {
-            (Some(known), None) if !name.is_empty() => Ok(Some(known.task.id.clone())),
-            (Some(_), Some(_)) => Err(Failure::new(format!(
-                "several tasks begin with `{name}`: write more of it"
-            ))),
-            _ => Err(Failure::new(format!(
-                "there is no task `{name}` here: `legwork tasks` lists them"
-            ))),
-        }
+        let name = self.task.as_deref();
+        name.map(|name| session.state().tasks.named(name))
+            .transpose()
     }
 }
 

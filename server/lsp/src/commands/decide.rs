@@ -21,8 +21,10 @@ use crate::{
     walk::{self, Way},
 };
 
-/// The daemon is asked for so many files at once, so that progress is seen and a cancel is heard.
+/// The daemon is asked for so many hunks at once, so that progress is seen and a cancel is heard.
 const AT_ONCE: usize = 64;
+/// A message names so many reasons; the answer has all.
+const MOST_REASONS: usize = 3;
 
 /// Goes to a hunk.
 pub(super) async fn walk(
@@ -61,11 +63,20 @@ pub(super) async fn accept(
     let mut picks = Vec::new();
     let mut here = Vec::new();
     for part in parts {
-        let (lines, whole) = about::split(session, &part)?;
-        if !lines.is_empty() {
-            here.push((part.found, part.real, lines));
+        match about::split(session, &part) {
+            Ok((lines, whole)) => {
+                if !lines.is_empty() {
+                    here.push((part.found, part.real, lines));
+                }
+                picks.extend(whole);
+            }
+            Err(failure) if named => return Err(failure),
+            Err(failure) => decided.skipped.push(Skipped {
+                path: part.found.file().path.clone(),
+                hunk: None,
+                reason: failure.to_string(),
+            }),
         }
-        picks.extend(whole);
     }
     let progress = Progress::begin(
         session,
@@ -82,26 +93,9 @@ pub(super) async fn accept(
             break;
         }
         progress.report(session, done, total).await;
-        let decide = Decide {
-            picks: chunk.to_vec(),
-            include_sensitive: false,
-            digest: None,
-        };
-        let answer = session
-            .daemon
-            .client()
-            .await?
-            .accept(task.as_str(), &decide)
-            .await;
-        match answer {
-            Ok(answer) => add(&mut decided, answer),
-            // Of a bulk accept only what cannot be done is left out.
-            Err(error) if !named && done + chunk.len() < total => decided.skipped.push(Skipped {
-                path: chunk[0].path.clone(),
-                hunk: None,
-                reason: Failure::from(error).to_string(),
-            }),
-            Err(error) => return Err(error.into()),
+        if let Err(failure) = by_daemon(session, &task, chunk, named, &mut decided).await {
+            progress.end(session).await;
+            return Err(failure);
         }
         done += chunk.len();
     }
@@ -231,6 +225,41 @@ pub(super) async fn undo(session: &Session, arguments: &Arguments) -> Result<Val
     to_json(&decided)
 }
 
+/// Has the daemon write. Of many hunks, those that cannot be written are left out, each with its reason.
+async fn by_daemon(
+    session: &Session,
+    task: &TaskId,
+    picks: &[Pick],
+    named: bool,
+    decided: &mut Decided,
+) -> Result<(), Failure> {
+    let client = session.daemon.client().await?;
+    let decide = |picks: &[Pick]| Decide {
+        picks: picks.to_vec(),
+        include_sensitive: false,
+        digest: None,
+    };
+    match client.accept(task.as_str(), &decide(picks)).await {
+        Ok(answer) => add(decided, answer),
+        Err(error) if named => return Err(error.into()),
+        // One of them stands in the way of all, since each is named.
+        Err(_) => {
+            for pick in picks {
+                let one = decide(std::slice::from_ref(pick));
+                match client.accept(task.as_str(), &one).await {
+                    Ok(answer) => add(decided, answer),
+                    Err(error) => decided.skipped.push(Skipped {
+                        path: pick.path.clone(),
+                        hunk: pick.hunk,
+                        reason: Failure::from(error).to_string(),
+                    }),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 fn add(decided: &mut Decided, more: Decided) {
     decided.hunks += more.hunks;
     decided.written.extend(more.written);
@@ -260,10 +289,12 @@ async fn told(
     for skipped in &decided.skipped {
         *why.entry(skipped.reason.as_str()).or_default() += 1;
     }
-    parts.extend(
-        why.into_iter()
-            .map(|(reason, files)| format!("{files} left out: {reason}")),
-    );
+    let more = why.len().saturating_sub(MOST_REASONS);
+    let reasons = why.into_iter().take(MOST_REASONS);
+    parts.extend(reasons.map(|(reason, times)| format!("{times} left out: {reason}")));
+    if more > 0 {
+        parts.push(format!("and {more} more reasons"));
+    }
     parts.extend(failures.iter().map(ToString::to_string));
     if cancelled {
         parts.push("cancelled; what is not listed still waits".to_owned());

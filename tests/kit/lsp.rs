@@ -11,8 +11,11 @@ use std::{
     collections::BTreeMap,
     io::Write as _,
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Stdio},
-    sync::{Arc, Condvar, Mutex, MutexGuard},
+    process::{Child, Stdio},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard,
+        mpsc::{Sender, channel},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -37,7 +40,9 @@ pub type Answer = Result<Value, Value>;
 #[derive(Debug)]
 pub struct Client {
     child: Child,
-    stdin: Option<Arc<Mutex<ChildStdin>>>,
+    /// What is on its way to the server. A thread of its own writes it, as editors do: a client that reads nothing while it
+    /// writes can stand still together with its server.
+    stdin: Option<Arc<Sender<Vec<u8>>>>,
     shared: Arc<Shared>,
     reader: Option<JoinHandle<()>>,
     initialized: bool,
@@ -111,7 +116,15 @@ impl Client {
             .stderr(stderr)
             .spawn()
             .expect("legwork starts");
-        let stdin = Arc::new(Mutex::new(child.stdin.take().expect("a pipe")));
+        let mut pipe = child.stdin.take().expect("a pipe");
+        let (stdin, outgoing) = channel::<Vec<u8>>();
+        let stdin = Arc::new(stdin);
+        thread::spawn(move || {
+            // The server may have ended, and what waits for an answer will say so.
+            for bytes in outgoing {
+                pipe.write_all(&bytes).and_then(|()| pipe.flush()).ok();
+            }
+        });
         let stdout = child.stdout.take().expect("a pipe");
         let shared = Arc::new(Shared::default());
         let (own, reply) = (Arc::clone(&shared), Arc::downgrade(&stdin));
@@ -240,9 +253,7 @@ impl Client {
     /// Sends bytes as they are.
     pub fn bytes(&self, bytes: &[u8]) {
         if let Some(stdin) = &self.stdin {
-            let mut stdin = stdin.lock().expect("nobody panicked");
-            // The server may have ended, and what waits for an answer will say so.
-            stdin.write_all(bytes).and_then(|()| stdin.flush()).ok();
+            stdin.send(bytes.to_vec()).ok();
         }
     }
 
@@ -286,15 +297,19 @@ impl Client {
             let answer = self.request("legwork/hunks", json!({ "uri": uri }));
             let answer = answer.unwrap_or_else(|error| panic!("{uri}: {error}"));
             let hunks = answer["hunks"].as_array().expect("hunks");
-            // Where none ever were there is no version either.
-            let version = &answer["version"];
-            let is_new = *version == self.version(uri) || (version.is_null() && hunks.is_empty());
-            if is_new && hunks.len() == count {
-                if self.native && !version.is_null() {
-                    self.until_of("legwork/hunks", uri, |told| {
-                        (told["hunks"] == answer["hunks"]).then_some(())
-                    });
+            let is_new = answer["version"] == self.version(uri);
+            // What it answers it also tells by itself; of what was told meanwhile the answer knows nothing.
+            let is_told = !self.native || {
+                let state = self.state();
+                let mut told = state.notifications.iter().rev();
+                match told
+                    .find(|told| told["method"] == "legwork/hunks" && told["params"]["uri"] == *uri)
+                {
+                    Some(told) => told["params"]["hunks"] == answer["hunks"],
+                    None => hunks.is_empty(),
                 }
+            };
+            if is_new && is_told && hunks.len() == count {
                 return hunks.clone();
             }
             assert!(begun.elapsed() < PATIENCE, "not {count} hunks: {answer:#}");

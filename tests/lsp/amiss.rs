@@ -5,13 +5,7 @@ use std::time::{Duration, Instant};
 use kit::lsp::{Applies, Client};
 use serde_json::json;
 
-use crate::stage::{Stage, accept, delegate};
-
-/// It still answers.
-fn is_alive(client: &Client, uri: &str) {
-    let hunks = client.request("legwork/hunks", json!({ "uri": uri }));
-    assert_eq!(hunks.expect("hunks")["uri"], uri);
-}
+use crate::stage::{Stage, accept, delegate, is_alive};
 
 fn framed(body: &str) -> Vec<u8> {
     format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()

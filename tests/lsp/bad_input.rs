@@ -3,13 +3,7 @@
 use kit::lsp::{Client, Setup};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, accept, delegate, refused, seen};
-
-/// It still answers.
-fn is_alive(client: &Client, uri: &str) {
-    let hunks = client.request("legwork/hunks", json!({ "uri": uri }));
-    assert_eq!(hunks.expect("hunks")["uri"], uri);
-}
+use crate::stage::{Stage, accept, delegate, is_alive, refused, seen};
 
 /// B26: `shutdown` before anything else, `exit` without it, and the end of input.
 #[test]

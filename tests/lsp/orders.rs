@@ -65,6 +65,12 @@ fn hunks_accepted_and_rejected_in_every_order() {
     assert_eq!(stage.folder.read("f.txt"), base());
 }
 
+/// A task's hunk among those of a file.
+fn hunk_of<'h>(hunks: &'h [Value], task: &str) -> &'h Value {
+    let mut hunks = hunks.iter();
+    hunks.find(|hunk| hunk["task"] == task).expect("a hunk")
+}
+
 /// B32.
 #[test]
 fn two_tasks_change_one_file() {
@@ -75,12 +81,7 @@ fn two_tasks_change_one_file() {
     let tasks = ["2s/2/two/", "8s/8/eight/", "2s/2/zwei/"]
         .map(|script| delegate(&client, &format!("sed -i '{script}' f.txt")));
     let hunks = client.hunks(&uri, 3);
-    let of = |task: &String| {
-        hunks
-            .iter()
-            .find(|hunk| hunk["task"] == task.as_str())
-            .expect("a hunk")
-    };
+    let of = |task: &String| hunk_of(&hunks, task);
     for task in &tasks[..2] {
         accept(&client, of(task)).expect("accepted");
     }
@@ -105,12 +106,7 @@ fn touching_hunks_of_two_tasks() {
     let tasks = ["5a first", "6d", "5a third"]
         .map(|script| delegate(&client, &format!("sed -i '{script}' f.txt")));
     let hunks = client.hunks(&uri, 3);
-    let of = |task: &String| {
-        hunks
-            .iter()
-            .find(|hunk| hunk["task"] == task.as_str())
-            .expect("a hunk")
-    };
+    let of = |task: &String| hunk_of(&hunks, task);
     accept(&client, of(&tasks[0])).expect("accepted");
     assert!(client.text(&uri).contains("5\nfirst\n6\n"));
     // Each of the others lands whole, or is refused; no line is lost or doubled.

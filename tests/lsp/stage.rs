@@ -112,3 +112,9 @@ pub(crate) fn seen(client: &Client, name: &str) -> String {
         .unwrap_or_else(|error| panic!("{error}"));
     log["text"].as_str().expect("a text").to_owned()
 }
+
+/// The server still answers.
+pub(crate) fn is_alive(client: &Client, uri: &str) {
+    let hunks = client.request("legwork/hunks", json!({ "uri": uri }));
+    assert_eq!(hunks.expect("hunks")["uri"], uri);
+}

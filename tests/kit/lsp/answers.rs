@@ -1,9 +1,7 @@
 //! What the client answers the server: edits to its texts, and the small questions.
 
 use std::{
-    io::Write as _,
-    process::ChildStdin,
-    sync::{Arc, Mutex},
+    sync::{Arc, mpsc::Sender},
     thread,
     time::Duration,
 };
@@ -38,7 +36,7 @@ pub enum Applies {
 
 impl Shared {
     /// Takes what the server says.
-    pub(super) fn receive(self: &Arc<Self>, message: Value, stdin: &Arc<Mutex<ChildStdin>>) {
+    pub(super) fn receive(self: &Arc<Self>, message: Value, stdin: &Arc<Sender<Vec<u8>>>) {
         let mut state = self.lock();
         match (message.get("method").is_some(), message.get("id").cloned()) {
             (true, Some(id)) => {
@@ -53,7 +51,7 @@ impl Shared {
                     answer["id"] = id;
                     said.push(answer);
                 }
-                write(stdin, &frames(&said));
+                stdin.send(frames(&said)).ok();
                 if let Some((delay, uri, changes)) = reply.later {
                     let (own, stdin) = (Arc::clone(self), Arc::clone(stdin));
                     thread::spawn(move || {
@@ -62,7 +60,7 @@ impl Shared {
                         // It may have been closed meanwhile.
                         if state.texts.contains_key(&uri) {
                             let told = state.change(&uri, None, &changes);
-                            write(&stdin, &frames::frame(&told));
+                            stdin.send(frames::frame(&told)).ok();
                         }
                     });
                 }
@@ -90,12 +88,6 @@ impl Shared {
         drop(state);
         self.changed.notify_all();
     }
-}
-
-fn write(stdin: &Mutex<ChildStdin>, bytes: &[u8]) {
-    let mut stdin = stdin.lock().expect("nobody panicked");
-    // The server may have ended.
-    stdin.write_all(bytes).and_then(|()| stdin.flush()).ok();
 }
 
 /// What is said to a request.

@@ -10,5 +10,4 @@ mod death;
 mod ends;
 mod full;
 mod job;
-mod krun;
 mod live;

@@ -1,4 +1,7 @@
-//! The emulated machine that other tests stand on: what it promises them.
+//! What needs an emulated machine: what that promises, and the krun driver in one. Apart from the other tests, since
+//! such a machine takes both processors for minutes and has a deadline.
+
+mod krun;
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,7 +9,7 @@ use std::time::Duration;
 use kit::nested::Nested;
 
 /// Kept between runs; everything in it can be fetched again.
-fn machine() -> anyhow::Result<Nested> {
+pub(crate) fn machine() -> anyhow::Result<Nested> {
     Nested::prepare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/nested"))
 }
 

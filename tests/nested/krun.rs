@@ -1,18 +1,25 @@
 //! The krun driver, proven: a whole `legwork run --driver krun` in an emulated machine that has real hardware
 //! virtualization. The kernel, the guest agent and the change set are the same as everywhere else.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
-use kit::{nested::Nested, product};
+use kit::{folder::Folder, home::Home, product};
+
+use crate::machine;
 
 #[test]
 fn a_task_runs_under_libkrun() {
-    let machine =
-        Nested::prepare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/nested")).unwrap();
+    // The images have to be there already: built in the machine, that of 5 GB takes longer than anybody waits.
+    Home::new()
+        .legwork(&Folder::with(&[]).path(), ["run", "--", "true"])
+        .expect(0);
     let script = SCRIPT
         .replace("@BIN@", product::bin_dir().to_str().unwrap())
         .replace("@CACHE@", product::cache().to_str().unwrap());
-    let output = machine.run(&script, Duration::from_mins(12)).unwrap();
+    let output = machine()
+        .unwrap()
+        .run(&script, Duration::from_mins(12))
+        .unwrap();
     assert_eq!(output.code, 0, "{}\n{}", output.text, output.console);
     for wanted in [
         "\"driver\": \"krun\"",

@@ -21,6 +21,7 @@ fn thousand() -> Stage {
 fn accept_of_1000_files_at_once() {
     let (stage, direct) = (thousand(), thousand());
     direct.folder.sh(SCRIPT);
+    let before = stage.folder.standing();
     let client = stage.client();
     let open = client.open(&stage.path("d07/f07.txt"));
     let task = delegate(&client, SCRIPT);
@@ -41,6 +42,15 @@ fn accept_of_1000_files_at_once() {
             .any(|progress| progress["value"]["kind"] == "end"),
         "{ends:?}"
     );
+    // It was done in one go, and goes in one go.
+    let undone = client
+        .command("legwork.undo", json!({ "task": task }))
+        .expect("undone");
+    assert_eq!(undone["hunks"], 1000);
+    assert_eq!(client.text(&open), "header\nvalue old\nfooter\n");
+    client.save(&open, &stage.path("d07/f07.txt"));
+    assert_eq!(stage.folder.standing(), before);
+    until_task(&client, &task, |item| item["pending"] == 1000);
 }
 
 /// B27: given up half way.

@@ -54,6 +54,39 @@ fn legwork_undo_takes_the_hunk_out_and_nothing_else() {
     assert_eq!(client.hunks(&uri, 1)[0]["state"], "pending");
 }
 
+#[test]
+fn what_is_taken_back_is_what_was_decided_last() {
+    let stage = Stage::with(&[("f.txt", "a\nb\nc\nd\ne\nf\ng\nh\n"), ("g.txt", "x\n")]);
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    let task = delegate(
+        &client,
+        "sed -i -e 's/b/B/' -e 's/g/G/' f.txt; echo y > g.txt",
+    );
+    let hunks = client.hunks(&uri, 2);
+    accept(&client, &hunks[0]).expect("accepted");
+    reject(&client, &hunks[1]).expect("rejected");
+    client
+        .command("legwork.acceptTask", json!({ "task": task }))
+        .expect("what is left");
+    assert_eq!(stage.folder.read("g.txt"), "y\n");
+    let text = || client.text(&uri);
+    let undo = || client.command("legwork.undo", json!({ "task": task }));
+    undo().expect("the file on disk");
+    assert_eq!(
+        (stage.folder.read("g.txt"), text()),
+        ("x\n".to_owned(), "a\nB\nc\nd\ne\nf\ng\nh\n".to_owned())
+    );
+    undo().expect("the rejected hunk");
+    assert_eq!(client.hunks(&uri, 1)[0]["hunk"], hunks[1]["hunk"]);
+    assert_eq!(text(), "a\nB\nc\nd\ne\nf\ng\nh\n");
+    undo().expect("the accepted hunk");
+    client.hunks(&uri, 2);
+    assert_eq!(text(), "a\nb\nc\nd\ne\nf\ng\nh\n");
+    let error = undo().expect_err("nothing is left to take back");
+    assert!(error.to_string().contains("undo"), "{error}");
+}
+
 /// B38.
 #[test]
 fn undo_and_redo_do_not_accept_things() {

@@ -1,7 +1,7 @@
 //! `legwork accept`, `reject` and `undo`: decisions without looking at each hunk.
 
 use legwork_model::TaskId;
-use legwork_wire::{Decide, Decided, Places};
+use legwork_wire::{Decide, Decided, Places, Undo};
 
 use crate::{
     args::{AcceptArgs, RejectArgs, SomeArgs, TaskPrefix},
@@ -26,7 +26,7 @@ pub(crate) async fn reject(places: &Places, args: RejectArgs) -> Result<(), Fail
 pub(crate) async fn undo(places: &Places, task: &TaskPrefix, json: bool) -> Result<(), Failure> {
     let client = start::connect(places).await?;
     let id = client.task(task.as_str()).await?.task.id;
-    let decided = client.undo(id.as_str()).await?;
+    let decided = client.undo(id.as_str(), &Undo::default()).await?;
     if json {
         output::json(&decided)?;
     } else {
@@ -49,7 +49,7 @@ async fn take(places: &Places, some: SomeArgs, accept: Option<bool>) -> Result<(
     let decide = Decide {
         picks,
         include_sensitive: accept.unwrap_or_default(),
-        digest: None,
+        ..Decide::default()
     };
     let decided = match accept {
         Some(_) => client.accept(id.as_str(), &decide).await?,

@@ -155,6 +155,7 @@ impl Reviewer {
         }
         let mut decision = Decision {
             token: TaskId::random().to_string(),
+            gesture: decide.gesture.clone(),
             kind: DecisionKind::Accept,
             picks: plan
                 .picks
@@ -210,6 +211,7 @@ impl Reviewer {
         }
         let decision = Decision {
             token: TaskId::random().to_string(),
+            gesture: decide.gesture.clone(),
             kind: DecisionKind::Reject,
             picks: choice
                 .chosen

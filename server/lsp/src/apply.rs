@@ -20,7 +20,7 @@ use gen_lsp_types::{
 use legwork_model::{TaskId, TreePath};
 use legwork_review::{AcceptError, FileReview, Splice};
 use legwork_wire::{DeskFile, Landed, Skipped};
-pub(crate) use take_back::undo;
+pub(crate) use take_back::take_back;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use claim::Claim;
@@ -40,16 +40,18 @@ const ANSWER: Duration = Duration::from_secs(30);
 const CONFIRM: Duration = Duration::from_secs(2);
 /// How often it is tried when the buffer moves on under it.
 const TRIES: u32 = 3;
-/// So many accepts can be undone from here.
-const MOST_OWN: usize = 50;
-/// Texts of accepts that can be undone from here; bytes.
+/// So many accepts can be undone in the buffer.
+const MOST_OWN: usize = 200;
+/// Texts of accepts that can be undone in the buffer; bytes.
 const MOST_TEXT: usize = 2 << 20;
 
 /// An accept through this editor, so that it can be undone in the buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnAccept {
     pub(crate) task: TaskId,
-    pub(crate) path: TreePath,
+    path: TreePath,
+    /// What the user did in one go has one.
+    gesture: String,
     real: PathBuf,
     ids: Vec<u32>,
     before: String,
@@ -74,6 +76,8 @@ pub(crate) struct Target<'a> {
     pub(crate) ids: &'a [u32],
     /// A single hunk was asked for: that it cannot be done is a failure.
     pub(crate) named: bool,
+    /// What the user did in one go, in other files too.
+    pub(crate) gesture: &'a str,
 }
 
 /// What one attempt came to.
@@ -133,6 +137,7 @@ pub(crate) async fn accept(session: &Arc<Session>, target: Target<'_>) -> Result
                 task: task.clone(),
                 path: path.clone(),
                 real: target.real.to_owned(),
+                gesture: target.gesture.to_owned(),
                 ids,
                 before,
                 after,

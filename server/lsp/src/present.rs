@@ -286,6 +286,7 @@ async fn tell_daemon(session: &Session, arrived: Vec<HunkName>, left: Vec<HunkNa
         let settle = Settle {
             token: None,
             landed,
+            gesture: None,
         };
         if let Err(error) = client.settle(task.as_str(), &settle).await {
             // Somebody decided on it at the same moment.

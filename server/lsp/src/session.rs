@@ -32,6 +32,9 @@ use crate::{
     text::{Encoding, LineEnds},
 };
 
+/// So many decisions can be taken back one after the other, before the daemon is asked for its last one.
+const MOST_GESTURES: usize = 200;
+
 /// One client.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -68,7 +71,9 @@ pub(crate) struct State {
     pub(crate) cursor: Option<HunkName>,
     /// Hunks on their way into a buffer.
     pub(crate) claimed: BTreeSet<HunkName>,
-    /// What was accepted through this editor, latest last.
+    /// What was decided through this editor, latest last: the task, and the gesture it was one with.
+    pub(crate) gestures: Vec<(TaskId, String)>,
+    /// Of that, what was accepted into buffers.
     pub(crate) own: Vec<OwnAccept>,
     /// What the scratch file is about.
     pub(crate) about: Option<Place>,
@@ -224,6 +229,25 @@ impl Session {
         drop(state);
         let session = Arc::clone(self);
         tokio::spawn(async move { commands::cancel_by_progress(&session, task).await });
+    }
+
+    /// A name for what the user decides of a task now, in one go.
+    pub(crate) fn gesture(&self, task: &TaskId) -> String {
+        let gesture = TaskId::random().to_string();
+        let mut state = self.state();
+        if state.gestures.len() >= MOST_GESTURES {
+            state.gestures.remove(0);
+        }
+        state.gestures.push((task.clone(), gesture.clone()));
+        gesture
+    }
+
+    /// What was decided last, of a task if one is given; it is forgotten with this.
+    pub(crate) fn last_gesture(&self, task: Option<&TaskId>) -> Option<(TaskId, String)> {
+        let mut state = self.state();
+        let of = |(known, _): &(TaskId, String)| task.is_none_or(|task| task == known);
+        let at = state.gestures.iter().rposition(of)?;
+        Some(state.gestures.remove(at))
     }
 
     /// Has these files shown anew.

@@ -29,7 +29,7 @@ use tokio::{net::UnixStream, time::timeout};
 
 use crate::{
     Claimed, Decide, Decided, Desk, ErrorBody, GENERATION, GENERATION_HEADER, Places, Reopen,
-    Review, Settle, Status, Stop, Submit, Submitted, TaskDetail, WireError,
+    Review, Settle, Status, Stop, Submit, Submitted, TaskDetail, Undo, WireError,
 };
 
 /// The largest answer that is read, in bytes.
@@ -198,13 +198,13 @@ impl Client {
         self.post(&of(id, "/reject"), decide).await
     }
 
-    /// Takes the last decision of a task back.
+    /// Takes a decision of a task back.
     ///
     /// # Errors
     ///
     /// As for [`Client::accept`].
-    pub async fn undo(&self, id: &str) -> Result<Decided, WireError> {
-        self.post_empty(&of(id, "/undo")).await
+    pub async fn undo(&self, id: &str, undo: &Undo) -> Result<Decided, WireError> {
+        self.post(&of(id, "/undo"), undo).await
     }
 
     /// What an editor needs to place a task's hunks in its own buffers.

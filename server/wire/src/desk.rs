@@ -66,6 +66,9 @@ pub struct Settle {
     pub token: Option<String>,
     /// What the editor's buffers hold now.
     pub landed: Vec<Landed>,
+    /// As in [`crate::Decide`].
+    #[serde(default)]
+    pub gesture: Option<String>,
 }
 
 /// Hunks that stand in an editor's buffer.

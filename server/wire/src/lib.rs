@@ -16,7 +16,7 @@
 //! | `GET /v1/events?after=SEQ` | | server-sent events of all tasks, from now on without `after`; never ends |
 //! | `POST /v1/tasks/{id}/accept` | [`Decide`] | [`Decided`] |
 //! | `POST /v1/tasks/{id}/reject` | [`Decide`] | [`Decided`] |
-//! | `POST /v1/tasks/{id}/undo` | | [`Decided`]: the last decision of the task is taken back |
+//! | `POST /v1/tasks/{id}/undo` | [`Undo`] | [`Decided`]: a decision of the task is taken back |
 //! | `GET /v1/tasks/{id}/desk` | | [`Desk`]: what an editor needs to place the hunks in its own buffers |
 //! | `GET /v1/tasks/{id}/blobs/{digest}` | | `application/octet-stream`: one version of a file that [`Desk`] names |
 //! | `POST /v1/tasks/{id}/claim` | [`Decide`] | [`Claimed`]: for some seconds nobody else can decide these hunks |
@@ -41,6 +41,6 @@ pub use desk::{CLAIM_SECONDS, Claimed, Desk, DeskFile, Landed, Reopen, Settle};
 pub use failure::{ErrorBody, ErrorKind, WireError};
 pub use places::{ConfigFileError, Places, PlacesError};
 pub use review::{
-    Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped,
+    Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped, Undo,
 };
 pub use workspace::{home, workspace_of};

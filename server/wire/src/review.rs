@@ -113,6 +113,19 @@ pub struct Decide {
     /// [`Review::digest`] of what was shown; if it is given and the review is another by now, nothing is done.
     #[serde(default)]
     pub digest: Option<Digest>,
+    /// A name for what the user did in one go, where that takes several requests: an undo takes them back together.
+    #[serde(default)]
+    pub gesture: Option<String>,
+}
+
+/// Which decision is to be taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Undo {
+    /// All that has this [`Decide::gesture`], which may be nothing any more; else the last decision, with what belongs to
+    /// it.
+    #[serde(default)]
+    pub gesture: Option<String>,
 }
 
 /// What a decision did.

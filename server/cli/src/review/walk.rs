@@ -196,6 +196,7 @@ impl Walk {
             picks,
             include_sensitive: false,
             digest: Some(self.review.digest),
+            gesture: None,
         }
     }
 }

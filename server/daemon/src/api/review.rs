@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::header, response::IntoResponse};
-use legwork_wire::{Decide, Decided, Review};
+use legwork_wire::{Decide, Decided, Review, Undo};
 
 use super::{
     Api, Refusal,
@@ -51,9 +51,10 @@ pub(super) async fn reject(
 pub(super) async fn undo(
     State(api): State<Api>,
     Named(name): Named,
+    Sent(undo): Sent<Undo>,
 ) -> Result<Json<Decided>, Refusal> {
     Ok(Json(
-        blocking(&api, move |reviewer| reviewer.undo(&name)).await?,
+        blocking(&api, move |reviewer| reviewer.undo(&name, &undo)).await?,
     ))
 }
 

@@ -74,6 +74,7 @@ impl Reviewer {
         }
         let decision = Decision {
             token: TaskId::random().to_string(),
+            gesture: settle.gesture.clone(),
             kind: DecisionKind::Accept,
             picks: record.picks,
             moved: Vec::new(),
@@ -242,7 +243,7 @@ impl Reviewer {
 
 impl Case {
     /// Hunks that wait.
-    fn pending(&self) -> u32 {
+    pub(super) fn pending(&self) -> u32 {
         self.rows.iter().map(|row| row.pending).sum()
     }
 }

@@ -2,7 +2,7 @@
 
 use legwork_model::TaskId;
 use legwork_review::Content;
-use legwork_wire::Decided;
+use legwork_wire::{Decided, Skipped, Undo};
 use legwork_workspace::{Applied, Edit, Recovered, RecoveredAs, Workspace, recover};
 
 use super::{Case, ReviewError, Reviewer, count, sides};
@@ -15,20 +15,60 @@ use crate::{
 const UNDO: &str = ":undo";
 
 impl Reviewer {
-    /// Takes the last decision of a task back: its hunks are pending again, and what it wrote is gone from the files.
-    pub(crate) fn undo(&self, name: &str) -> Result<Decided, ReviewError> {
+    /// Takes a decision of a task back, with what belongs to it: its hunks are pending again, and what it wrote is gone
+    /// from the files. The parts of a gesture are taken back one by one, the latest first; where one of them cannot be,
+    /// the earlier ones stay too.
+    pub(crate) fn undo(&self, name: &str, undo: &Undo) -> Result<Decided, ReviewError> {
         let _deciding = self.lock();
         let case = self.case(name)?;
         let id = &case.task.id;
-        let decision = self
-            .store
-            .with(|db| db.last_decision(id))?
-            .ok_or_else(|| ReviewError::NothingToUndo(id.clone()))?;
-        let moved = self.reopened(&case, &decision)?;
+        let last = |gesture: Option<&str>| self.store.with(|db| db.last_decision(id, gesture));
+        let mut next = last(undo.gesture.as_deref())?;
+        let mut done = match (&next, &undo.gesture) {
+            (None, None) => return Err(ReviewError::NothingToUndo(id.clone())),
+            _ => Decided {
+                pending: case.pending(),
+                ..Decided::default()
+            },
+        };
+        let mut first = true;
+        while let Some(decision) = next {
+            match self.take_back(name, &decision) {
+                Ok(one) => {
+                    done.hunks += one.hunks;
+                    done.written.extend(one.written);
+                    done.pending = one.pending;
+                }
+                Err(error) if first => return Err(error),
+                Err(error) => {
+                    let reason = error.to_string();
+                    let stays = decision.picks.into_iter().map(|(path, _)| Skipped {
+                        path,
+                        hunk: None,
+                        reason: reason.clone(),
+                    });
+                    done.skipped.extend(stays);
+                    break;
+                }
+            }
+            first = false;
+            next = match &decision.gesture {
+                Some(gesture) => last(Some(gesture))?,
+                None => None,
+            };
+        }
+        Ok(done)
+    }
+
+    /// Takes one decision back.
+    fn take_back(&self, name: &str, decision: &Decision) -> Result<Decided, ReviewError> {
+        let case = self.case(name)?;
+        let id = &case.task.id;
+        let moved = self.reopened(&case, decision)?;
         let mut written = Vec::new();
         if decision.kind == DecisionKind::Accept {
             let workspace = self.workspace(id, &case.task)?;
-            let edits = self.reverse(&workspace, &decision)?;
+            let edits = self.reverse(&workspace, decision)?;
             if !edits.is_empty() {
                 self.store
                     .with(|db| db.intend_undo(&decision.token, &edits))?;
@@ -42,7 +82,7 @@ impl Reviewer {
             .store
             .with(|db| db.undone(id, &decision.token, &moved, clock::now()))?;
         Ok(Decided {
-            hunks: count(&decision),
+            hunks: count(decision),
             written,
             skipped: Vec::new(),
             pending,

@@ -219,6 +219,7 @@ fn a_decision_that_was_cut_off_is_finished_or_forgotten_by_the_next_daemon() {
         let plan = desk.reviewer.plan(&case, choice, &workspace).unwrap();
         let decision = Decision {
             token: TaskId::random().to_string(),
+            gesture: None,
             kind: DecisionKind::Accept,
             picks: plan
                 .picks
@@ -259,7 +260,10 @@ fn a_decision_that_was_cut_off_is_finished_or_forgotten_by_the_next_daemon() {
         .reviewer
         .reverse(
             &workspace,
-            &store.with(|db| db.last_decision(id)).unwrap().unwrap(),
+            &store
+                .with(|db| db.last_decision(id, None))
+                .unwrap()
+                .unwrap(),
         )
         .unwrap();
     store

@@ -27,6 +27,9 @@ pub(crate) enum DecisionKind {
 pub(crate) struct Decision {
     /// Its name; random. It is the context in the journal of the files.
     pub(crate) token: String,
+    /// What the user did in one go has one, and is taken back in one go.
+    #[serde(default)]
+    pub(crate) gesture: Option<String>,
     pub(crate) kind: DecisionKind,
     /// What it was about: file and hunks.
     pub(crate) picks: Vec<(TreePath, Vec<u32>)>,
@@ -195,13 +198,18 @@ impl Db {
         })
     }
 
-    /// The last decision that was not taken back.
-    pub(crate) fn last_decision(&mut self, task: &TaskId) -> Result<Option<Decision>, StoreError> {
+    /// The last decision that was not taken back; if a gesture is given, the last of it.
+    pub(crate) fn last_decision(
+        &mut self,
+        task: &TaskId,
+        gesture: Option<&str>,
+    ) -> Result<Option<Decision>, StoreError> {
         let body: Option<String> = self
             .connection
             .query_row(
-                "SELECT body FROM decisions WHERE task = ?1 AND state = 'done' ORDER BY id DESC LIMIT 1",
-                [task.as_str()],
+                "SELECT body FROM decisions WHERE task = ?1 AND state = 'done' \
+                 AND (?2 IS NULL OR body ->> '$.gesture' = ?2) ORDER BY id DESC LIMIT 1",
+                params![task.as_str(), gesture],
                 |row| row.get(0),
             )
             .optional()?;

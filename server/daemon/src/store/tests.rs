@@ -64,6 +64,7 @@ fn finish(store: &Store, task: &TaskId, files: Vec<FileRow>) {
 fn rejection(files: &[&str]) -> Decision {
     Decision {
         token: TaskId::random().to_string(),
+        gesture: None,
         kind: DecisionKind::Reject,
         picks: files
             .iter()
@@ -216,7 +217,7 @@ fn a_decision_is_stored_once_and_moves_the_task() {
         "the second time does nothing"
     );
     assert_eq!(
-        store.with(|db| db.last_decision(&task)).unwrap(),
+        store.with(|db| db.last_decision(&task, None)).unwrap(),
         Some(decision.clone())
     );
     assert_eq!(
@@ -232,7 +233,10 @@ fn a_decision_is_stored_once_and_moves_the_task() {
             .unwrap(),
         1
     );
-    assert_eq!(store.with(|db| db.last_decision(&task)).unwrap(), None);
+    assert_eq!(
+        store.with(|db| db.last_decision(&task, None)).unwrap(),
+        None
+    );
 }
 
 #[test]
@@ -304,7 +308,10 @@ fn an_intent_is_found_again_and_can_be_forgotten() {
         ),
         (1, &decision, &None)
     );
-    assert_eq!(store.with(|db| db.last_decision(&task)).unwrap(), None);
+    assert_eq!(
+        store.with(|db| db.last_decision(&task, None)).unwrap(),
+        None
+    );
     store.with(|db| db.forget_intent(&decision.token)).unwrap();
     assert!(store.with(|db| db.unsettled()).unwrap().is_empty());
 
@@ -320,7 +327,7 @@ fn an_intent_is_found_again_and_can_be_forgotten() {
     );
     store.with(|db| db.forget_intent(&decision.token)).unwrap();
     assert_eq!(
-        store.with(|db| db.last_decision(&task)).unwrap(),
+        store.with(|db| db.last_decision(&task, None)).unwrap(),
         Some(decision),
         "it is done again"
     );

@@ -18,6 +18,7 @@ pub(super) struct Claim {
     real: PathBuf,
     /// `None` once it is settled.
     token: Option<String>,
+    gesture: String,
 }
 
 impl Claim {
@@ -36,7 +37,7 @@ impl Claim {
         let decide = Decide {
             picks: target.ids.iter().map(pick).collect(),
             include_sensitive: true,
-            digest: None,
+            ..Decide::default()
         };
         let claimed = client.claim(task.as_str(), &decide).await?;
         let name = |id: &u32| HunkName {
@@ -53,6 +54,7 @@ impl Claim {
             names,
             real: target.real.to_owned(),
             token: Some(claimed.token),
+            gesture: target.gesture.to_owned(),
         };
         Ok((claim, claimed.skipped))
     }
@@ -93,10 +95,13 @@ impl Claim {
             self.real.clone(),
             self.token.take(),
         );
+        let settle = Settle {
+            token,
+            landed,
+            gesture: Some(self.gesture.clone()),
+        };
         async move {
-            let told = client
-                .settle(task.as_str(), &Settle { token, landed })
-                .await;
+            let told = client.settle(task.as_str(), &settle).await;
             // Before the claim is forgotten: else the hunk is found in the buffer and taken for the user's own doing.
             if let Err(error) = follow::one(&session, &client, &task).await {
                 tracing::info!(%task, %error, "the task cannot be looked at");

@@ -1,47 +1,47 @@
 //! Taking an accept out of a buffer again.
 
-use legwork_model::TaskId;
-use legwork_review::Version;
+use legwork_review::{State, Version};
 use legwork_wire::{Pick, Reopen};
 
 use super::{OwnAccept, buffer, confirm, is_same, send};
 use crate::{failure::Failure, session::Session, text};
 
-/// Takes the last accept of a task that went through this editor out of its buffer again; `None` if there is none.
-pub(crate) async fn undo(
-    session: &Session,
-    task: Option<&TaskId>,
-) -> Option<Result<OwnAccept, Failure>> {
-    let own = {
-        let mut state = session.state();
-        let at = state
-            .own
-            .iter()
-            .rposition(|own| task.is_none_or(|task| own.task == *task))?;
-        let own = state.own.remove(at);
-        let open = state.documents.of_file(&own.real).is_some();
-        let accepted = state
-            .tasks
-            .get(&own.task)
-            .and_then(|known| known.file(&own.path))
-            .is_some_and(|found| {
-                own.ids.iter().all(|id| {
-                    found
-                        .file()
-                        .review
-                        .hunk(*id)
-                        .is_some_and(|hunk| hunk.state == legwork_review::State::Accepted)
-                })
-            });
-        if !open || !accepted {
-            return None;
+/// Takes what was accepted in one go, and stands in open buffers, out of them again, the latest first. Gives the number of
+/// hunks that wait again, and why others do not.
+pub(crate) async fn take_back(session: &Session, gesture: &str) -> (u32, Vec<Failure>) {
+    let (mut hunks, mut failures) = (0, Vec::new());
+    while let Some(own) = last(session, gesture) {
+        match one(session, &own).await {
+            Ok(()) => hunks += u32::try_from(own.ids.len()).unwrap_or(u32::MAX),
+            Err(failure) => failures.push(failure),
         }
-        own
-    };
-    Some(take_back(session, &own).await.map(|()| own))
+    }
+    (hunks, failures)
 }
 
-async fn take_back(session: &Session, own: &OwnAccept) -> Result<(), Failure> {
+/// The last of them that is still as it was accepted; those that are not are forgotten.
+fn last(session: &Session, gesture: &str) -> Option<OwnAccept> {
+    let mut state = session.state();
+    loop {
+        let at = state.own.iter().rposition(|own| own.gesture == gesture)?;
+        let own = state.own.remove(at);
+        let found = state
+            .tasks
+            .get(&own.task)
+            .and_then(|known| known.file(&own.path));
+        let accepted = |id: &u32| {
+            let hunk = found
+                .as_ref()
+                .and_then(|found| found.file().review.hunk(*id));
+            hunk.is_some_and(|hunk| hunk.state == State::Accepted)
+        };
+        if state.documents.of_file(&own.real).is_some() && own.ids.iter().all(accepted) {
+            return Some(own);
+        }
+    }
+}
+
+async fn one(session: &Session, own: &OwnAccept) -> Result<(), Failure> {
     let _alone = session.applying.lock().await;
     let closed = || {
         Failure::new(format!(

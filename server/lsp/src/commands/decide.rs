@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use gen_lsp_types::MessageType;
 use legwork_model::TaskId;
-use legwork_wire::{Decide, Decided, Pick, Skipped};
-use serde_json::{Value, json};
+use legwork_wire::{Decide, Decided, Pick, Skipped, Undo};
+use serde_json::Value;
 
 use super::{
     about::{self, About, Width, file},
@@ -78,6 +78,7 @@ pub(super) async fn accept(
             }),
         }
     }
+    let gesture = session.gesture(&task);
     let progress = Progress::begin(
         session,
         "Legwork: accepting",
@@ -93,7 +94,8 @@ pub(super) async fn accept(
             break;
         }
         progress.report(session, done, total).await;
-        if let Err(failure) = by_daemon(session, &task, chunk, named, &mut decided).await {
+        if let Err(failure) = by_daemon(session, &task, &gesture, chunk, named, &mut decided).await
+        {
             progress.end(session).await;
             return Err(failure);
         }
@@ -113,6 +115,7 @@ pub(super) async fn accept(
                 real,
                 ids,
                 named,
+                gesture: &gesture,
             },
         )
         .await
@@ -172,7 +175,8 @@ pub(super) async fn reject(
     let decide = Decide {
         picks,
         include_sensitive: true,
-        digest: None,
+        gesture: Some(session.gesture(task)),
+        ..Decide::default()
     };
     let decided = session
         .daemon
@@ -185,18 +189,31 @@ pub(super) async fn reject(
     to_json(&decided)
 }
 
-/// Takes the last decision back: in the buffer if it went through this editor, else by the daemon.
+/// Takes the last decision back. One that was made through this editor is taken out of its buffers here, and out of files
+/// by the daemon.
 pub(super) async fn undo(session: &Session, arguments: &Arguments) -> Result<Value, Failure> {
     let task = arguments.task(session)?;
-    if let Some(own) = apply::undo(session, task.as_ref()).await {
-        let own = own?;
-        tell::say(
-            session,
-            MessageType::Info,
-            &format!("`{}` is as before; what was accepted waits again", own.path),
-        )
-        .await;
-        return Ok(json!({ "path": own.path }));
+    while let Some((task, gesture)) = session.last_gesture(task.as_ref()) {
+        let (hunks, failures) = apply::take_back(session, &gesture).await;
+        if hunks == 0
+            && let Some(failure) = failures.first()
+        {
+            return Err(failure.clone());
+        }
+        // What stands in a buffer that could not be changed is left to the user, and so is what the daemon knows of it.
+        let mut decided = if failures.is_empty() {
+            let gesture = Some(gesture);
+            let client = session.daemon.client().await?;
+            client.undo(task.as_str(), &Undo { gesture }).await?
+        } else {
+            Decided::default()
+        };
+        decided.hunks += hunks;
+        // The user has taken it back in the editor by then: what was done before it is meant.
+        if decided.hunks > 0 || !decided.skipped.is_empty() {
+            taken_back(session, &decided, &failures).await;
+            return to_json(&decided);
+        }
     }
     let task = task.or_else(|| {
         let state = session.state();
@@ -212,23 +229,51 @@ pub(super) async fn undo(session: &Session, arguments: &Arguments) -> Result<Val
     });
     let task =
         task.ok_or_else(|| Failure::new("there is no task whose decision could be taken back"))?;
-    let decided = session.daemon.client().await?.undo(task.as_str()).await?;
-    tell::say(
-        session,
-        MessageType::Info,
-        &format!(
-            "the last decision was taken back: {} pending",
-            count(decided.pending, "hunk")
-        ),
-    )
-    .await;
+    let client = session.daemon.client().await?;
+    let decided = client.undo(task.as_str(), &Undo::default()).await?;
+    taken_back(session, &decided, &[]).await;
     to_json(&decided)
+}
+
+/// Says what an undo did.
+async fn taken_back(session: &Session, decided: &Decided, failures: &[Failure]) {
+    let waits = if decided.hunks == 1 { "waits" } else { "wait" };
+    let mut parts = vec![format!(
+        "taken back: {} {waits} again",
+        count(decided.hunks, "hunk")
+    )];
+    parts.extend(reasons("stays as it is", &decided.skipped));
+    parts.extend(failures.iter().map(ToString::to_string));
+    let kind = if parts.len() == 1 {
+        MessageType::Info
+    } else {
+        MessageType::Warning
+    };
+    tell::say(session, kind, &parts.join("; ")).await;
+}
+
+/// Reasons, each with how often it was one.
+fn reasons(what: &str, skipped: &[Skipped]) -> Vec<String> {
+    let mut why: BTreeMap<&str, usize> = BTreeMap::new();
+    for skipped in skipped {
+        *why.entry(skipped.reason.as_str()).or_default() += 1;
+    }
+    let more = why.len().saturating_sub(MOST_REASONS);
+    let first = why.into_iter().take(MOST_REASONS);
+    let mut said: Vec<String> = first
+        .map(|(reason, times)| format!("{times} {what}: {reason}"))
+        .collect();
+    if more > 0 {
+        said.push(format!("and {more} more reasons"));
+    }
+    said
 }
 
 /// Has the daemon write. Of many hunks, those that cannot be written are left out, each with its reason.
 async fn by_daemon(
     session: &Session,
     task: &TaskId,
+    gesture: &str,
     picks: &[Pick],
     named: bool,
     decided: &mut Decided,
@@ -236,8 +281,8 @@ async fn by_daemon(
     let client = session.daemon.client().await?;
     let decide = |picks: &[Pick]| Decide {
         picks: picks.to_vec(),
-        include_sensitive: false,
-        digest: None,
+        gesture: Some(gesture.to_owned()),
+        ..Decide::default()
     };
     match client.accept(task.as_str(), &decide(picks)).await {
         Ok(answer) => add(decided, answer),
@@ -285,16 +330,7 @@ async fn told(
     } else if !decided.written.is_empty() {
         parts.push(format!("{} files were written", decided.written.len()));
     }
-    let mut why: BTreeMap<&str, usize> = BTreeMap::new();
-    for skipped in &decided.skipped {
-        *why.entry(skipped.reason.as_str()).or_default() += 1;
-    }
-    let more = why.len().saturating_sub(MOST_REASONS);
-    let reasons = why.into_iter().take(MOST_REASONS);
-    parts.extend(reasons.map(|(reason, times)| format!("{times} left out: {reason}")));
-    if more > 0 {
-        parts.push(format!("and {more} more reasons"));
-    }
+    parts.extend(reasons("left out", &decided.skipped));
     parts.extend(failures.iter().map(ToString::to_string));
     if cancelled {
         parts.push("cancelled; what is not listed still waits".to_owned());

@@ -9,7 +9,7 @@ use legwork_model::{EventBody, TaskId};
 use tokio::{io::AsyncWriteExt as _, net::UnixListener};
 
 use super::*;
-use crate::ErrorKind;
+use crate::{ErrorKind, Undo};
 
 type Body = BoxBody<Bytes, Infallible>;
 
@@ -96,8 +96,8 @@ async fn requests_name_their_generation_path_and_body() {
         "GET /v1/tasks/..%2Fx/review "
     );
     assert_eq!(
-        said(client.undo("bcd").await.unwrap_err()),
-        "POST /v1/tasks/bcd/undo "
+        said(client.undo("bcd", &Undo::default()).await.unwrap_err()),
+        "POST /v1/tasks/bcd/undo {\"gesture\":null}"
     );
     assert_eq!(
         said(client.stop(Stop { force: true }).await.unwrap_err()),
@@ -122,10 +122,11 @@ async fn requests_name_their_generation_path_and_body() {
     let settle = Settle {
         token: Some("t".to_owned()),
         landed: vec![],
+        gesture: None,
     };
     assert_eq!(
         said(client.settle("b", &settle).await.unwrap_err()),
-        "POST /v1/tasks/b/settle {\"token\":\"t\",\"landed\":[]}"
+        "POST /v1/tasks/b/settle {\"token\":\"t\",\"landed\":[],\"gesture\":null}"
     );
     let reopen = Reopen {
         picks: vec![crate::Pick {

@@ -9,7 +9,7 @@ use legwork_model::{
     Change, ChangeKind, Outcome, Report, Side, TaskId, TaskSpec, TaskState, Transition, TreePath,
     Worker,
 };
-use legwork_wire::{Decide, Decided, ErrorKind, HunkState, Pick, Review};
+use legwork_wire::{Decide, Decided, ErrorKind, HunkState, Pick, Review, Undo};
 use legwork_workspace::{BlobStore, Workspace};
 
 use crate::{
@@ -208,7 +208,7 @@ impl Desk {
     }
 
     pub(super) fn undo(&self) -> Result<Decided, ReviewError> {
-        self.reviewer.undo(self.task.as_str())
+        self.reviewer.undo(self.task.as_str(), &Undo::default())
     }
 
     pub(super) fn show(&self) -> Review {

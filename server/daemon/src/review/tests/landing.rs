@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 
 use legwork_model::{Digest, TaskState};
-use legwork_wire::{Landed, Pick, Reopen, Settle};
+use legwork_wire::{Landed, Pick, Reopen, Settle, Undo};
 
 use super::{
     desk::{AGENT, BASE, Desk, decide, kind, path},
@@ -29,6 +29,7 @@ impl Desk {
         let settle = Settle {
             token: token.map(str::to_owned),
             landed: landed.to_vec(),
+            gesture: None,
         };
         self.reviewer.landed(self.task.as_str(), &settle)
     }
@@ -335,4 +336,44 @@ fn a_file_that_an_editor_made_is_gone_after_an_undo() {
     fs::write(desk.root.join("dir/new.txt"), "new\n").unwrap();
     desk.undo().unwrap();
     assert!(!desk.root.join("dir/new.txt").exists());
+}
+
+#[test]
+fn what_was_done_in_one_go_is_taken_back_in_one_go() {
+    let desk = Desk::new();
+    let before = desk.tree();
+    let gesture = Some("one".to_owned());
+    let task = desk.task.as_str();
+    let accept = |picks: &[(&str, Option<u32>)]| {
+        let decide = Decide {
+            gesture: gesture.clone(),
+            ..decide(picks)
+        };
+        desk.reviewer.accept(task, &decide).unwrap()
+    };
+    desk.reject(&[("old.txt", None)]).unwrap();
+    accept(&[("a.txt", Some(1))]);
+    accept(&[("a.txt", Some(2))]);
+    accept(&[("Makefile", Some(1))]);
+    let undone = desk.undo().unwrap();
+    assert_eq!((undone.hunks, undone.skipped.len()), (3, 0));
+    assert_eq!(desk.tree(), before);
+    assert_eq!(desk.undo().unwrap().hunks, 1, "the reject before it");
+    assert_eq!(kind(desk.undo()), ErrorKind::Conflict);
+    // It has a name, and others are left alone; what cannot be taken back stops it, and is told.
+    accept(&[("a.txt", Some(1))]);
+    accept(&[("Makefile", Some(1))]);
+    desk.reject(&[("old.txt", None)]).unwrap();
+    fs::write(desk.root.join("a.txt"), "mine\n").unwrap();
+    let undo = Undo { gesture };
+    let undone = desk.reviewer.undo(task, &undo).unwrap();
+    assert_eq!(undone.hunks, 1);
+    assert_eq!(undone.skipped[0].path, path("a.txt"));
+    assert_eq!(desk.read("a.txt"), "mine\n");
+    let error = desk.reviewer.undo(task, &undo).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    let other = Undo {
+        gesture: Some("other".to_owned()),
+    };
+    assert_eq!(desk.reviewer.undo(task, &other).unwrap().hunks, 0);
 }

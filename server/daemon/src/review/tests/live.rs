@@ -292,6 +292,7 @@ fn a_file_in_an_editors_hand_waits_for_it() {
     let settle = Settle {
         token,
         landed: Vec::new(),
+        gesture: None,
     };
     live.desk.reviewer.landed(task.as_str(), &settle).unwrap();
     assert!(live.revise(more, true));

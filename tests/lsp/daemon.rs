@@ -46,6 +46,32 @@ fn the_server_survives_the_daemon() {
 }
 
 #[test]
+fn what_is_typed_while_the_daemon_is_gone_is_recorded_by_the_next() {
+    let stage = Stage::with(&[("f.txt", "a\nb\nc\nd\ne\nf\ng\nh\n")]);
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    let task = delegate(&client, "sed -i -e 's/b/B/' -e 's/g/G/' f.txt");
+    let hunks = client.hunks(&uri, 2);
+    accept(&client, &hunks[0]).expect("accepted");
+    kill_daemon(&stage);
+    // One is taken back, the other is typed, and typed over again.
+    client.replace(&uri, "B", "b");
+    client.replace(&uri, "g", "G");
+    client.replace(&uri, "G", "g");
+    client.replace(&uri, "g", "G");
+    stage
+        .home
+        .legwork(&stage.folder.path(), ["tasks"])
+        .expect(0);
+    client.until("legwork/hunks", |params| {
+        let waiting = params["hunks"].as_array()?;
+        (waiting.len() == 1 && waiting[0]["hunk"] == hunks[0]["hunk"]).then_some(())
+    });
+    until_task(&client, &task, |item| item["pending"] == 1);
+    assert_eq!(client.text(&uri), "a\nb\nc\nd\ne\nf\nG\nh\n");
+}
+
+#[test]
 fn the_daemon_survives_the_server() {
     let stage = Stage::with(&[("a.txt", "a\n")]);
     let client = stage.client();

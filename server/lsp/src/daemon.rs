@@ -7,6 +7,7 @@ use std::{
 
 use futures::future::BoxFuture;
 use legwork_wire::{Client, ErrorKind, WireError};
+use tokio::sync::Notify;
 
 use crate::failure::Failure;
 
@@ -19,6 +20,7 @@ pub(crate) struct Daemon {
     connect: Connect,
     /// One that answered; each call has a connection of its own, so that this is only a name.
     known: Arc<Mutex<Option<Client>>>,
+    found: Arc<Notify>,
 }
 
 impl fmt::Debug for Daemon {
@@ -32,6 +34,7 @@ impl Daemon {
         Self {
             connect,
             known: Arc::default(),
+            found: Arc::default(),
         }
     }
 
@@ -39,6 +42,7 @@ impl Daemon {
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         let client = (self.connect)(true).await.map_err(Failure::new)?;
         self.remember(Some(client.clone()));
+        self.found.notify_one();
         Ok(client)
     }
 
@@ -60,6 +64,11 @@ impl Daemon {
     /// It went away.
     pub(crate) fn lost(&self) {
         self.remember(None);
+    }
+
+    /// Waits until [`Daemon::client`] gave one.
+    pub(crate) async fn found(&self) {
+        self.found.notified().await;
     }
 
     fn remember(&self, client: Option<Client>) {

@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use legwork_model::{Event, EventBody, Task, TaskId};
 use legwork_wire::{Client, WireError};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use crate::{daemon, session::Session, tell};
+use crate::{daemon, record, session::Session, tell};
 
 /// How long events are gathered before the daemon is asked what they came to.
 const GATHER: Duration = Duration::from_millis(15);
@@ -28,21 +28,22 @@ pub(crate) async fn follow(session: Arc<Session>) {
     let mut client = session.daemon.client().await.ok();
     loop {
         if let Some(client) = client.take() {
-            match attend(&session, &client).await {
-                Ok(()) => pause = PAUSE.0,
-                Err(error) => {
-                    tracing::info!(%error, "the daemon cannot be followed");
-                    if daemon::is_older(&error) {
-                        tell::once_older(&session).await;
-                        pause = PAUSE.1;
-                    }
+            let attended = attend(&session, &client).await;
+            if std::mem::take(&mut session.state().tasks.up) {
+                pause = PAUSE.0;
+            }
+            if let Err(error) = attended {
+                tracing::info!(%error, "the daemon cannot be followed");
+                if daemon::is_older(&error) {
+                    tell::once_older(&session).await;
+                    pause = PAUSE.1;
                 }
             }
         }
         session.daemon.lost();
-        session.state().tasks.up = false;
         tell::tasks(&session).await;
-        sleep(pause).await;
+        // A command may have started one meanwhile.
+        let _found = timeout(pause, session.daemon.found()).await;
         pause = (pause * 2).min(PAUSE.1);
         client = session.daemon.running().await;
     }
@@ -53,6 +54,7 @@ async fn attend(session: &Session, client: &Client) -> Result<(), WireError> {
     let mut events = client.events(None).await?;
     session.state().tasks.up = true;
     all(session, client).await?;
+    record::tell(session).await?;
     tell::tasks(session).await;
     loop {
         let event = tokio::select! {

@@ -30,6 +30,7 @@ mod name;
 mod present;
 mod profile;
 mod progress;
+mod record;
 mod roots;
 mod scratch;
 mod session;

@@ -12,16 +12,14 @@ pub(crate) mod hover;
 pub(crate) mod lenses;
 pub(crate) mod native;
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use gen_lsp_types::{PublishDiagnosticsNotification, PublishDiagnosticsParams, Uri};
-use legwork_model::TaskId;
-use legwork_wire::{Landed, Pick, Reopen, Settle};
 
 use crate::{
     ext,
     failure::Failure,
-    name::HunkName,
+    record,
     session::{Session, Shown},
     sheet::{self, Sheet, Source},
     tasks::Found,
@@ -205,8 +203,13 @@ async fn show(session: &Arc<Session>, real: &Path) -> Result<(), Failure> {
         tokio::spawn(async move { client.code_lens_refresh().await });
     }
     if !arrived.is_empty() || !left.is_empty() {
+        session.state().record.add(arrived, left);
         let session = Arc::clone(session);
-        tokio::spawn(async move { tell_daemon(&session, arrived, left).await });
+        tokio::spawn(async move {
+            if let Err(error) = record::tell(&session).await {
+                tracing::info!(%error, "what is in a buffer is recorded later");
+            }
+        });
     }
     Ok(())
 }
@@ -267,59 +270,4 @@ async fn send(session: &Session, real: &Path) {
                 .await;
         }
     }
-}
-
-/// The same text that came in without an accept counts as accepted; an accepted one that was taken out is pending again.
-async fn tell_daemon(session: &Session, arrived: Vec<HunkName>, left: Vec<HunkName>) {
-    let Some(client) = session.daemon.running().await else {
-        return;
-    };
-    for (task, files) in by_task(arrived) {
-        let landed = files
-            .into_iter()
-            .map(|(path, hunks)| Landed {
-                path,
-                hunks,
-                texts: None,
-            })
-            .collect();
-        let settle = Settle {
-            token: None,
-            landed,
-            gesture: None,
-        };
-        if let Err(error) = client.settle(task.as_str(), &settle).await {
-            // Somebody decided on it at the same moment.
-            tracing::info!(%task, %error, "what came into a buffer is not recorded");
-        }
-    }
-    for (task, files) in by_task(left) {
-        let picks = files
-            .into_iter()
-            .flat_map(|(path, hunks)| {
-                hunks.into_iter().map(move |hunk| Pick {
-                    path: path.clone(),
-                    hunk: Some(hunk),
-                })
-            })
-            .collect();
-        if let Err(error) = client.reopen(task.as_str(), &Reopen { picks }).await {
-            tracing::info!(%task, %error, "what left a buffer is not recorded");
-        }
-    }
-}
-
-type ByFile = BTreeMap<legwork_model::TreePath, Vec<u32>>;
-
-pub(crate) fn by_task(names: Vec<HunkName>) -> BTreeMap<TaskId, ByFile> {
-    let mut tasks: BTreeMap<TaskId, ByFile> = BTreeMap::new();
-    for name in names {
-        tasks
-            .entry(name.task)
-            .or_default()
-            .entry(name.path)
-            .or_default()
-            .push(name.number);
-    }
-    tasks
 }

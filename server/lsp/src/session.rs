@@ -25,6 +25,7 @@ use crate::{
     ext,
     name::HunkName,
     profile::Profile,
+    record::Record,
     roots::Roots,
     scratch,
     sheet::Sheet,
@@ -52,6 +53,8 @@ pub(crate) struct Session {
     /// One step of the review at a time, in the order in which they were asked for: the next begins at the cursor that the
     /// one before has left.
     pub(crate) reviewing: tokio::sync::Mutex<()>,
+    /// What is told to the daemon's record is told in order.
+    pub(crate) recording: tokio::sync::Mutex<()>,
     /// One edit of a buffer at a time.
     pub(crate) applying: tokio::sync::Mutex<()>,
     state: Mutex<State>,
@@ -69,6 +72,8 @@ pub(crate) struct State {
     pub(crate) dirty: BTreeSet<PathBuf>,
     /// The review cursor.
     pub(crate) cursor: Option<HunkName>,
+    /// What the daemon has yet to be told.
+    pub(crate) record: Record,
     /// Hunks on their way into a buffer.
     pub(crate) claimed: BTreeSet<HunkName>,
     /// What was decided through this editor, latest last: the task, and the gesture it was one with.
@@ -108,6 +113,7 @@ impl Session {
             relist: Notify::new(),
             texts: watch::Sender::new(0),
             reviewing: tokio::sync::Mutex::new(()),
+            recording: tokio::sync::Mutex::new(()),
             applying: tokio::sync::Mutex::new(()),
             state: Mutex::default(),
         }

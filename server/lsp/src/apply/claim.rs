@@ -3,10 +3,10 @@
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use legwork_model::TaskId;
-use legwork_wire::{Client, Decide, Decided, Landed, Pick, Settle, Skipped};
+use legwork_wire::{Client, Decide, Decided, Landed, Pick, Settle, Skipped, WireError};
 
 use super::Target;
-use crate::{failure::Failure, follow, name::HunkName, session::Session};
+use crate::{failure::Failure, follow, name::HunkName, record, session::Session};
 
 /// Hunks that nobody else can decide. One that is dropped is given back.
 #[derive(Debug)]
@@ -101,16 +101,39 @@ impl Claim {
             gesture: Some(self.gesture.clone()),
         };
         async move {
-            let told = client.settle(task.as_str(), &settle).await;
+            let lost = |error: &WireError| !matches!(error, WireError::Refused(_));
+            let told = match client.settle(task.as_str(), &settle).await {
+                Err(error) if lost(&error) && !settle.landed.is_empty() => {
+                    tracing::info!(%task, %error, "an accept is recorded once more");
+                    again(&session, &task, settle).await
+                }
+                told => told.map_err(Failure::from),
+            };
             // Before the claim is forgotten: else the hunk is found in the buffer and taken for the user's own doing.
             if let Err(error) = follow::one(&session, &client, &task).await {
                 tracing::info!(%task, %error, "the task cannot be looked at");
             }
             session.state().claimed.retain(|name| !names.contains(name));
             session.refresh([real]);
-            told.map_err(Failure::from)
+            told
         }
     }
+}
+
+/// The daemon went away while it was told what is in a buffer. The next one is told the same, and if there is none, so is
+/// the first that comes.
+async fn again(session: &Session, task: &TaskId, settle: Settle) -> Result<Decided, Failure> {
+    let hunks: usize = settle.landed.iter().map(|landed| landed.hunks.len()).sum();
+    session.daemon.lost();
+    session.state().record.came(task.clone(), settle);
+    let client = session.daemon.client().await?;
+    record::tell(session).await?;
+    let detail = client.task(task.as_str()).await?;
+    Ok(Decided {
+        hunks: u32::try_from(hunks).unwrap_or(u32::MAX),
+        pending: detail.task.pending,
+        ..Decided::default()
+    })
 }
 
 impl Drop for Claim {

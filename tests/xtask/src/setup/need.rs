@@ -28,6 +28,7 @@ pub(super) enum Need {
     Git,
     Xz,
     Tmux,
+    Strace,
     Editors,
     PackageLists,
     Rustfmt,
@@ -45,7 +46,7 @@ impl Need {
     /// All needs of a purpose.
     pub(super) fn of(purpose: Purpose) -> &'static [Self] {
         const RUN: usize = 4;
-        const ALL: [Need; 14] = [
+        const ALL: [Need; 15] = [
             Need::Qemu,
             Need::Mke2fs,
             Need::StaticLibc,
@@ -56,6 +57,7 @@ impl Need {
             Need::Git,
             Need::Xz,
             Need::Tmux,
+            Need::Strace,
             Need::Editors,
             Need::PackageLists,
             Need::Rustfmt,
@@ -80,6 +82,7 @@ impl Need {
             Self::Git => "git (tests)",
             Self::Xz => "xz (tests: unpacks kernel modules)",
             Self::Tmux => "tmux (tests: drives editors)",
+            Self::Strace => "strace (tests: kills the daemon at a chosen system call)",
             Self::Editors => "rooms with Neovim, Helix and Emacs of two releases (tests)",
             Self::PackageLists => "apt's lists of packages (tests: fetch a kernel to emulate KVM)",
             Self::Rustfmt => "rustfmt (tests)",
@@ -101,6 +104,7 @@ impl Need {
             Self::Git => places::program("git").is_some(),
             Self::Xz => places::program("xz").is_some(),
             Self::Tmux => places::program("tmux").is_some(),
+            Self::Strace => places::program("strace").is_some(),
             Self::Editors => editors::are_here(),
             Self::PackageLists => !apt::is_here() || apt::has_lists(),
             Self::Rustfmt => cargo_has("fmt"),

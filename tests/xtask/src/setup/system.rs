@@ -162,6 +162,7 @@ impl System {
             (_, Need::MkfsErofs) => &["erofs-utils"],
             (_, Need::Git) => &["git"],
             (_, Need::Tmux) => &["tmux"],
+            (_, Need::Strace) => &["strace"],
             (Self::Dnf | Self::Pacman | Self::MacOs, Need::Xz) => &["xz"],
             (_, Need::Xz) => &["xz-utils"],
         }

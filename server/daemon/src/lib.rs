@@ -8,6 +8,7 @@
 //! | `job`, `output` | one attempt at a task |
 //! | `review` | decisions: what they write, what is left |
 //! | `store` | what survives |
+//! | `door` | the socket, kept open |
 //! | `instance`, `start`, `retention`, `log` | one daemon at a time, and what the last one left |
 
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@
 mod api;
 mod clock;
 mod doctor;
+mod door;
 mod instance;
 mod job;
 mod log;
@@ -42,7 +44,9 @@ pub use settings::{Settings, SettingsError};
 pub use store::StoreError;
 
 use crate::{
-    api::{Api, Guarded},
+    api::Api,
+    door::Door,
+    instance::Instance,
     job::Room,
     review::Reviewer,
     store::Store,
@@ -90,7 +94,7 @@ pub enum RunError {
 /// [`RunError::Instance`] when a daemon is already running for these places; the others name what is in the way.
 pub fn run(settings: Settings) -> Result<(), RunError> {
     settings.places.prepare()?;
-    let _instance = instance::Instance::take(&settings.places)?;
+    let mut instance = Instance::take(&settings.places)?;
     log::start(&settings.places.state);
     // No directory of the user's is kept busy, and no dump of this process is written into one.
     std::env::set_current_dir("/")?;
@@ -108,7 +112,7 @@ pub fn run(settings: Settings) -> Result<(), RunError> {
         .worker_threads(2)
         .enable_all()
         .build()?;
-    let ended = runtime.block_on(serve(&settings));
+    let ended = runtime.block_on(serve(&settings, &mut instance));
     runtime.shutdown_timeout(FAREWELL);
     match &ended {
         Ok(()) => tracing::info!("ended"),
@@ -117,7 +121,7 @@ pub fn run(settings: Settings) -> Result<(), RunError> {
     ended
 }
 
-async fn serve(settings: &Settings) -> Result<(), RunError> {
+async fn serve(settings: &Settings, instance: &mut Instance) -> Result<(), RunError> {
     let state = settings.places.state.clone();
     let (store, notice) = Store::open(&state)?;
     if let Some(notice) = notice {
@@ -137,9 +141,6 @@ async fn serve(settings: &Settings) -> Result<(), RunError> {
     let (clients, connected) = watch::channel(0);
     let (end, ending) = watch::channel(false);
     let (messages, inbox) = mpsc::channel(64);
-    let path = settings.places.socket();
-    let socket =
-        Guarded::bind(&path, clients).map_err(|source| RunError::Listen { path, source })?;
     let router = api::router(Api {
         store,
         supervisor: messages.clone(),
@@ -149,22 +150,21 @@ async fn serve(settings: &Settings) -> Result<(), RunError> {
         concurrency: settings.concurrency.get(),
         ending: ending.clone(),
     });
-    tokio::spawn(obey_signals(messages)?);
-    let mut told = ending;
-    let farewell = async move { drop(told.wait_for(|ending| *ending).await) };
-    let server = tokio::spawn(
-        axum::serve(socket, router)
-            .with_graceful_shutdown(farewell)
-            .into_future(),
-    );
+    let mut door = Door::new(settings.places.clone(), router, clients, ending);
+    door.open().map_err(|source| RunError::Listen {
+        path: settings.places.socket(),
+        source,
+    })?;
+    tokio::spawn(obey_signals(messages.clone())?);
 
     let supervisor = Supervisor::new(room, settings.concurrency.get(), settings.memory, waiting);
-    supervisor.run(inbox, connected, settings.idle_exit).await;
+    tokio::select! {
+        () = supervisor.run(inbox, connected, settings.idle_exit) => {}
+        never = door.keep(instance, &messages) => match never {},
+    }
     end.send_replace(true);
-    match tokio::time::timeout(FAREWELL, server).await {
-        Ok(Ok(Ok(()))) => {}
-        Ok(Ok(Err(error))) => return Err(error.into()),
-        Ok(Err(error)) => tracing::error!(%error, "the server was lost"),
+    match tokio::time::timeout(FAREWELL, door.close()).await {
+        Ok(served) => served?,
         Err(_) => tracing::warn!("a request was still open and was cut off"),
     }
     Ok(())

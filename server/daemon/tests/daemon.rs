@@ -345,3 +345,56 @@ async fn a_daemon_without_work_ends_by_itself_and_not_under_a_client() {
     }
     daemon.join().unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn a_daemon_whose_runtime_directory_is_taken_away_makes_it_again_and_goes_on() {
+    let house = House::new();
+    let daemon = house.start();
+    let client = house.client().await;
+    let mut events = client.events(None).await.unwrap();
+    fs::remove_dir_all(house.places().runtime).unwrap();
+    // Whoever starts one now finds that there is one.
+    let second = house.start().join().unwrap().unwrap_err().to_string();
+    assert!(second.contains("already running"), "{second}");
+    let again = house.client().await;
+    let submitted = again.submit(&house.submit()).await.unwrap();
+    let event = events.next().await.unwrap().unwrap();
+    assert_eq!(event.task, submitted.task);
+    again.stop(Stop { force: true }).await.unwrap();
+    daemon.join().unwrap().unwrap();
+    assert!(!house.places().socket().exists());
+}
+
+#[tokio::test]
+async fn one_state_has_one_daemon_wherever_its_clients_look_for_it() {
+    let house = House::new();
+    let daemon = house.start();
+    let pid = house.client().await.status().await.unwrap().pid;
+    let elsewhere = Places {
+        runtime: house.dir.path().join("elsewhere"),
+        ..house.places()
+    };
+    let second = run(Settings::new(elsewhere.clone())).unwrap_err();
+    assert!(second.to_string().contains("already running"), "{second}");
+    let client = Client::connect(&elsewhere).await.unwrap();
+    assert_eq!(client.status().await.unwrap().pid, pid);
+    client.stop(Stop::default()).await.unwrap();
+    daemon.join().unwrap().unwrap();
+    let gone = Client::connect(&elsewhere).await.unwrap_err().to_string();
+    assert!(gone.contains("elsewhere"), "{gone}");
+}
+
+#[tokio::test]
+async fn a_daemon_whose_state_is_gone_ends() {
+    let house = House::new();
+    let daemon = house.start();
+    let client = house.client().await;
+    let _events = client.events(None).await.unwrap();
+    fs::remove_dir_all(house.places().state).unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while !daemon.is_finished() {
+        assert!(Instant::now() < until);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    drop(daemon.join().unwrap());
+}

@@ -54,7 +54,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Checks that a daemon of ours listens there.
+    /// Checks that a daemon of ours listens there, or where the one that has this state says.
     ///
     /// # Errors
     ///
@@ -63,8 +63,16 @@ impl Client {
         let client = Self {
             socket: places.socket(),
         };
-        client.open().await?;
-        Ok(client)
+        let Err(failed) = client.open().await else {
+            return Ok(client);
+        };
+        if let (WireError::Unreachable { .. }, Some(socket)) = (&failed, places.other_socket()) {
+            let other = Self { socket };
+            if other.open().await.is_ok() {
+                return Ok(other);
+            }
+        }
+        Err(failed)
     }
 
     /// What the daemon says of itself.

@@ -2,14 +2,17 @@
 //!
 //! | place | what | variable | else |
 //! | --- | --- | --- | --- |
-//! | state | database, snapshots, results, logs | `LEGWORK_STATE` | `$XDG_STATE_HOME/legwork`, `~/.local/state/legwork` |
+//! | state | database, snapshots, results, logs, lock | `LEGWORK_STATE` | `$XDG_STATE_HOME/legwork`, `~/.local/state/legwork` |
 //! | runtime | socket, lock | `LEGWORK_RUNTIME` | `$XDG_RUNTIME_DIR/legwork`, `<state>/run` |
 //! | cache | kernel, root file system image | `LEGWORK_CACHE` | `$XDG_CACHE_HOME/legwork`, `~/.cache/legwork` |
 //! | config | the user's `config.toml` | `LEGWORK_CONFIG` | `$XDG_CONFIG_HOME/legwork`, `~/.config/legwork` |
 
 use std::{
     io::Read as _,
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
+    os::unix::{
+        ffi::OsStrExt as _,
+        fs::{DirBuilderExt as _, MetadataExt as _},
+    },
     path::{Path, PathBuf},
 };
 
@@ -17,6 +20,9 @@ use legwork_model::{Config, ConfigError};
 
 /// A longer `config.toml` is none, in bytes.
 const LONGEST_CONFIG: u64 = 1 << 20;
+
+/// A lock says no more than this, in bytes.
+const LONGEST_LOCK: u64 = 8 << 10;
 
 /// The directories, absolute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,9 +107,25 @@ impl Places {
         self.runtime.join("daemon.sock")
     }
 
-    /// The lock that the running daemon holds.
+    /// The lock that the daemon with this socket holds.
     pub fn lock(&self) -> PathBuf {
         self.runtime.join("daemon.lock")
+    }
+
+    /// The lock that the daemon with this state holds. It says in two lines which process that is, and where it listens.
+    pub fn state_lock(&self) -> PathBuf {
+        self.state.join("state.lock")
+    }
+
+    /// Where the daemon of this state listens, if that is somewhere else than [`Places::socket`]: it was started where
+    /// another runtime directory was set, or none.
+    pub(crate) fn other_socket(&self) -> Option<PathBuf> {
+        let mut text = Vec::new();
+        let lock = std::fs::File::open(self.state_lock()).ok()?;
+        lock.take(LONGEST_LOCK).read_to_end(&mut text).ok()?;
+        let line = text.split(|byte| *byte == b'\n').nth(1)?;
+        let path = PathBuf::from(std::ffi::OsStr::from_bytes(line));
+        (path.is_absolute() && path != self.socket()).then_some(path)
     }
 
     /// The user's settings.

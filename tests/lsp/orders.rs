@@ -149,3 +149,52 @@ fn reject_all_in_a_later_task_keeps_what_was_accepted_earlier() {
     assert_eq!((client.text(&uri), stage.folder.read("g.txt")), after_first);
     until_task(&client, &second, |item| item["pending"] == 0);
 }
+
+/// B42.
+#[test]
+fn rejected_hunks_stay_rejected() {
+    let stage = Stage::with(&[("f.txt", &base()), ("kept.txt", "kept\n")]);
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    let task = delegate(
+        &client,
+        "sed -i -e '5s/line/A/' -e '30s/line/B/' f.txt; rm kept.txt",
+    );
+    let hunks = client.hunks(&uri, 2);
+    reject(&client, &hunks[0]).expect("rejected");
+    accept(&client, &hunks[1]).expect("accepted");
+    let argument = json!({ "uri": kit::lsp::uri(&stage.path("kept.txt")) });
+    client
+        .command("legwork.rejectFile", argument)
+        .expect("rejected");
+    until_state(&client, &task, &["done"]);
+    let wanted = client.text(&uri);
+    assert!(
+        wanted.contains("B 30") && !wanted.contains("A 5"),
+        "{wanted}"
+    );
+    let settled = |client: &kit::lsp::Client, uri: &str| {
+        client.hunks(uri, 0);
+        assert_eq!(client.text(uri), wanted);
+        until_task(client, &task, |item| item["pending"] == 0);
+        assert_eq!(stage.folder.read("kept.txt"), "kept\n");
+    };
+    settled(&client, &uri);
+    // Nor do they come back with another daemon and another editor.
+    client.save(&uri, &stage.path("f.txt"));
+    drop(client);
+    stage
+        .home
+        .legwork(&stage.folder.path(), ["daemon", "stop"])
+        .expect(0);
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    settled(&client, &uri);
+    // What is done next begins with what was accepted, and without what was not.
+    let next = delegate(
+        &client,
+        "grep -c 'A 5' f.txt; grep -c 'B 30' f.txt; cat kept.txt",
+    );
+    let log = client.request("legwork/log", json!({ "task": next }));
+    assert_eq!(log.expect("a log")["text"], "0\n1\nkept\n");
+}

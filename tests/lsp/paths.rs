@@ -180,6 +180,24 @@ fn user_deleted_renamed_or_moved_the_file_meanwhile() {
         let task = delegate(&client, "sed -i 's/^20$/twenty/' src/a.rs");
         stage.folder.sh(act);
         let before = stage.folder.standing();
+        let shown = stage
+            .home
+            .legwork(&stage.folder.path(), ["show", &task])
+            .expect(0)
+            .text();
+        assert_eq!(shown.contains("(other) now"), wanted.is_some(), "{shown}");
+        if wanted.is_some() {
+            // The hunk is marked too, for whoever looks at it from now on.
+            let client = stage.client();
+            let uri = client.open(&stage.path("src/a.rs"));
+            client.hunks(&uri, 1);
+            let hover = client.request(
+                "textDocument/hover",
+                json!({ "textDocument": { "uri": uri }, "position": { "line": 19, "character": 0 } }),
+            );
+            let hover = hover.expect("a hover").to_string();
+            assert!(hover.contains("(main), and the workspace is at"), "{hover}");
+        }
         let answer = client.command("legwork.acceptTask", json!({ "task": task }));
         match wanted {
             Some(word) => {

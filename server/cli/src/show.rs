@@ -106,6 +106,9 @@ fn told(detail: &TaskDetail, review: &Review, now: i64) -> String {
             ),
         );
     }
+    if let Some(moved) = &review.moved {
+        lines.field("commit", &printable(moved));
+    }
     for file in &review.files {
         lines.field("change", &change(file));
     }

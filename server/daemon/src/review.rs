@@ -112,6 +112,10 @@ impl Reviewer {
         Ok(Review {
             task: case.task.id.clone(),
             digest: digest(&case.rows),
+            moved: workspace
+                .as_ref()
+                .ok()
+                .and_then(|workspace| case.moved(workspace)),
             files: files.collect::<Result<_, _>>()?,
         })
     }
@@ -345,6 +349,12 @@ impl Case {
             return Err(ReviewError::Outdated(id.clone()));
         }
         Choice::of(&self.rows, decide, kind)?.without(|path, hunk| claims.holds(id, path, hunk))
+    }
+
+    /// That the workspace is at another commit than when the task began.
+    fn moved(&self, workspace: &Workspace) -> Option<String> {
+        let then = self.task.report.as_ref()?.head.as_ref()?;
+        then.moved_to(&workspace.head()?)
     }
 
     fn row(&self, path: &legwork_model::TreePath) -> Result<&FileRow, ReviewError> {

@@ -117,6 +117,7 @@ pub(crate) fn source<'a>(
         task: &found.desk.task,
         title: &found.desk.title,
         running: found.desk.state.is_active(),
+        moved: found.desk.moved.as_deref(),
         file: found.file(),
         base,
         agent,

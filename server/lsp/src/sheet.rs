@@ -28,6 +28,8 @@ pub(crate) struct Source<'a> {
     pub(crate) title: &'a str,
     /// The task goes on.
     pub(crate) running: bool,
+    /// That it was made on another commit.
+    pub(crate) moved: Option<&'a str>,
     pub(crate) file: &'a DeskFile,
     pub(crate) base: Option<&'a [u8]>,
     pub(crate) agent: Option<&'a [u8]>,
@@ -60,6 +62,7 @@ pub(crate) struct Spot {
     pub(crate) summary: Option<String>,
     pub(crate) sensitive: Option<String>,
     pub(crate) running: bool,
+    pub(crate) moved: Option<String>,
 }
 
 impl Spot {
@@ -179,6 +182,7 @@ pub(crate) fn place(source: &Source<'_>, text: Option<&[u8]>) -> Result<Sheet, O
             summary: source.file.summary.clone(),
             sensitive: source.file.sensitive.clone(),
             running: source.running,
+            moved: source.moved.map(str::to_owned),
         });
     }
     Ok(sheet)

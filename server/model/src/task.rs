@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use legwork_spec::{Driver, Isolation, Limits};
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, Request, TaskId, TaskState};
+use crate::{Head, Outcome, Request, TaskId, TaskState};
 
 /// Who does the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +116,9 @@ pub struct Report {
     pub files: u64,
     /// Bytes in the snapshot.
     pub bytes: u64,
+    /// Which commit was checked out when the workspace was captured, if it is in a repository.
+    #[serde(default)]
+    pub head: Option<Head>,
 }
 
 /// Where the time of a task went; milliseconds each.

@@ -25,6 +25,9 @@ pub struct Desk {
     pub state: TaskState,
     /// As [`crate::Review::digest`].
     pub digest: Digest,
+    /// As [`crate::Review::moved`].
+    #[serde(default)]
+    pub moved: Option<String>,
     /// In the order in which they are best read: risk first, alike ones together.
     pub files: Vec<DeskFile>,
 }

@@ -10,6 +10,9 @@ pub struct Review {
     pub task: TaskId,
     /// Binds a decision to what was shown: it changes whenever a pending hunk does.
     pub digest: Digest,
+    /// That another commit is checked out than when the task began, as a sentence.
+    #[serde(default)]
+    pub moved: Option<String>,
     /// Sorted by path.
     pub files: Vec<FileReview>,
 }

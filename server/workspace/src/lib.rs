@@ -3,6 +3,7 @@
 //! | step | file | takes → gives |
 //! | --- | --- | --- |
 //! | find | `root.rs` | a folder → [`Workspace`] |
+//! | where | `head.rs` | [`Workspace`] → the commit it is at |
 //! | capture | `snapshot.rs` | [`Workspace`] → [`Snapshot`]: a manifest and an image |
 //! | compare | `changes.rs` | what a guest reports ([`Reported`]) → `ChangeSet` |
 //! | keep | `blobs.rs` | bytes → [`Blob`] in a [`BlobStore`] |
@@ -17,6 +18,7 @@ mod apply;
 mod beneath;
 mod blobs;
 mod changes;
+mod head;
 mod names;
 mod root;
 mod rules;

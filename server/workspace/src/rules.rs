@@ -198,20 +198,8 @@ impl Rules {
 impl Repository {
     /// Reads what git says of a repository. What cannot be read is as if it were not there.
     fn at(dot_git: &Path) -> Self {
-        let git_dir = match read_bounded(dot_git, 8192) {
-            // A worktree or submodule: the file says where.
-            Some(text) => match text.strip_prefix(b"gitdir:") {
-                Some(target) => dot_git
-                    .parent()
-                    .unwrap_or(Path::new("."))
-                    .join(OsStr::from_bytes(target.trim_ascii())),
-                None => return Self::default(),
-            },
-            None => dot_git.to_owned(),
-        };
-        let common = match read_bounded(&git_dir.join("commondir"), 8192) {
-            Some(target) => git_dir.join(OsStr::from_bytes(target.trim_ascii())),
-            None => git_dir.clone(),
+        let Some((git_dir, common)) = git_dirs(dot_git) else {
+            return Self::default();
         };
         let exclude: PathBuf = common.join("info/exclude");
         Self {
@@ -221,6 +209,25 @@ impl Repository {
                 .unwrap_or_default(),
         }
     }
+}
+
+/// The directory of a repository, and the one that it shares with others: the same, but for a worktree.
+pub(crate) fn git_dirs(dot_git: &Path) -> Option<(PathBuf, PathBuf)> {
+    let own = match read_bounded(dot_git, 8192) {
+        // A worktree or submodule: the file says where.
+        Some(text) => dot_git
+            .parent()
+            .unwrap_or(Path::new("."))
+            .join(OsStr::from_bytes(
+                text.strip_prefix(b"gitdir:")?.trim_ascii(),
+            )),
+        None => dot_git.to_owned(),
+    };
+    let common = match read_bounded(&own.join("commondir"), 8192) {
+        Some(target) => own.join(OsStr::from_bytes(target.trim_ascii())),
+        None => own.clone(),
+    };
+    Some((own, common))
 }
 
 /// Patterns of the user, as in a `.gitignore`, that bring things in.
@@ -295,7 +302,7 @@ fn parse(bytes: &[u8]) -> Option<Gitignore> {
 }
 
 /// A regular file of at most `max` bytes; `None` for anything else.
-fn read_bounded(path: &Path, max: u64) -> Option<Vec<u8>> {
+pub(crate) fn read_bounded(path: &Path, max: u64) -> Option<Vec<u8>> {
     let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits()).ok()?;
     let file = File::options()
         .read(true)

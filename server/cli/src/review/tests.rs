@@ -51,6 +51,7 @@ pub(crate) fn review() -> Review {
     let mut b = file("b", vec![hunk(1)]);
     b.sensitive = Some("runs on build".to_owned());
     Review {
+        moved: None,
         task: TaskId::random(),
         digest: Digest::of(b"1"),
         files: vec![a, b],

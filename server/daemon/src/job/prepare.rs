@@ -8,7 +8,7 @@ use std::{
 };
 
 use legwork_host::{Created, HostError, Installation, Progress, Running, Sandbox};
-use legwork_model::{Failure, FailureKind, LeftOut, Manifest, Phase, Reason, Task, TaskSpec};
+use legwork_model::{Failure, FailureKind, Head, LeftOut, Manifest, Phase, Reason, Task, TaskSpec};
 use legwork_spec::{ByteSize, EgressPolicy, SandboxSpec, WorkspaceDisk};
 use legwork_workspace::{CaptureOptions, Snapshot, Workspace, capture};
 
@@ -33,7 +33,8 @@ impl Job {
             format!("capturing {}", task.spec.workspace.display()),
         )
         .await;
-        let snapshot = self.capture(task).await?;
+        let (snapshot, head) = self.capture(task).await?;
+        findings.report.head = head;
         findings.report.timings.capture = millis(started);
         findings.report.files = u64::try_from(snapshot.manifest.files()).unwrap_or(u64::MAX);
         findings.report.bytes = snapshot.bytes;
@@ -78,7 +79,7 @@ impl Job {
     }
 
     /// It is not dropped when the task is to stop, since its thread would go on: it is waited for.
-    async fn capture(&self, task: &Task) -> Result<Snapshot, Break> {
+    async fn capture(&self, task: &Task) -> Result<(Snapshot, Option<Head>), Break> {
         let (room, id, dir, spec) = (
             Arc::clone(&self.room),
             self.id.clone(),
@@ -98,6 +99,7 @@ impl Job {
             })?;
             room.store
                 .with(|db| db.set_identity(&id, workspace.identity()))?;
+            let head = workspace.head();
             let buffers = room.store.with(|db| db.buffers(&id))?;
             let options = CaptureOptions {
                 include: spec.include,
@@ -117,14 +119,14 @@ impl Job {
             snapshot
                 .save(&dir.join("manifest.json"))
                 .map_err(|error| failed(error.to_string(), ""))?;
-            Ok::<_, Failure>(snapshot)
+            Ok::<_, Failure>((snapshot, head))
         })
         .await;
-        let snapshot =
+        let captured =
             captured.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
         // Perhaps it is to stop since.
         self.unless_stopped(async {}).await?;
-        Ok(snapshot)
+        Ok(captured)
     }
 
     /// Makes what the machine needs; the first time on a host that takes a minute, which a cancel does not wait for.

@@ -66,6 +66,10 @@ impl Reviewer {
             title: case.task.spec.title(),
             state: case.task.state,
             digest: digest(&case.rows),
+            moved: self
+                .workspace(&case.task.id, &case.task)
+                .ok()
+                .and_then(|workspace| case.moved(&workspace)),
             files: files.collect(),
             task: case.task.id.clone(),
         })

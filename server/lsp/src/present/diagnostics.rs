@@ -98,6 +98,7 @@ pub(crate) fn note(spot: &Spot) -> Option<String> {
             .as_ref()
             .map(|why| format!("to be accepted by itself: {why}")),
     );
+    notes.extend(spot.moved.clone());
     if spot.running {
         notes.push("the task goes on, this may still change".to_owned());
     }

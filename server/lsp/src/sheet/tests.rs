@@ -45,6 +45,7 @@ impl Scene {
             task: &self.task,
             title: "a task",
             running: false,
+            moved: None,
             file: &self.file,
             base: Some(self.base.as_bytes()),
             agent: Some(self.agent.as_bytes()),

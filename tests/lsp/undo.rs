@@ -87,6 +87,34 @@ fn what_is_taken_back_is_what_was_decided_last() {
     assert!(error.to_string().contains("undo"), "{error}");
 }
 
+#[test]
+fn what_was_accepted_and_not_saved_waits_again_when_its_buffer_is_given_up() {
+    let stage = Stage::with(&[("f.txt", "a\nb\nc\nd\ne\nf\ng\nh\n")]);
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    let task = delegate(&client, "sed -i -e 's/b/B/' -e 's/g/G/' f.txt");
+    let hunks = client.hunks(&uri, 2);
+    accept(&client, &hunks[0]).expect("accepted");
+    client.save(&uri, &stage.path("f.txt"));
+    accept(&client, &hunks[1]).expect("accepted");
+    until_task(&client, &task, |item| item["pending"] == 0);
+    client.close(&uri);
+    until_task(&client, &task, |item| item["pending"] == 1);
+    let uri = client.open(&stage.path("f.txt"));
+    let waits = client.hunks(&uri, 1).remove(0);
+    assert_eq!(waits["hunk"], hunks[1]["hunk"]);
+    accept(&client, &waits).expect("accepted");
+    client.save(&uri, &stage.path("f.txt"));
+    client.close(&uri);
+    // What is on disk stays accepted, and what a later visit does not touch does too.
+    let uri = client.open(&stage.path("f.txt"));
+    client.hunks(&uri, 0);
+    client.close(&uri);
+    client.hunks(&client.open(&stage.path("f.txt")), 0);
+    until_task(&client, &task, |item| item["pending"] == 0);
+    assert_eq!(stage.folder.read("f.txt"), "a\nB\nc\nd\ne\nf\nG\nh\n");
+}
+
 /// B38.
 #[test]
 fn undo_and_redo_do_not_accept_things() {

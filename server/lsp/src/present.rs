@@ -176,11 +176,13 @@ async fn show(session: &Arc<Session>, real: &Path) -> Result<(), Failure> {
             return Ok(());
         }
         let before = state.shown.get(real);
-        let (mut arrived, left) = if look.version.is_some() {
-            let before = before.map(|shown| &shown.sheet);
-            (look.sheet.arrived(before), look.sheet.left(before))
-        } else {
-            (Vec::new(), Vec::new())
+        let was_open = before.is_some_and(|shown| shown.version.is_some());
+        let sheet = before.map(|shown| &shown.sheet);
+        let (mut arrived, left) = match look.version {
+            Some(_) => (look.sheet.arrived(sheet), look.sheet.left(sheet)),
+            // A buffer that was given up takes with it what was accepted into it and not saved.
+            None if was_open => (Vec::new(), look.sheet.left(sheet)),
+            None => (Vec::new(), Vec::new()),
         };
         arrived.retain(|name| !state.claimed.contains(name));
         // What just landed stands, though the daemon has yet to say so.

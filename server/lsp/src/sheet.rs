@@ -42,7 +42,7 @@ pub(crate) enum Stand {
     Pending,
     /// The text holds its result already.
     Already,
-    /// The text was changed at the same place; the lines are a guess.
+    /// The text was changed at the same place, which is where its lines say.
     Conflicted,
 }
 
@@ -137,9 +137,15 @@ pub(crate) fn place(source: &Source<'_>, text: Option<&[u8]>) -> Result<Sheet, O
     let live = bytes.as_deref().map(|bytes| version(review, bytes));
     let placements = opened.place(live);
     let views = opened.views();
+    let near = if placements.contains(&Placement::Conflicted) {
+        opened.near(live)
+    } else {
+        Vec::new()
+    };
     let mut sheet = Sheet::default();
-    let mut offset = 0_i64;
-    for ((hunk, view), placement) in review.hunks().iter().zip(views).zip(placements) {
+    for (index, ((hunk, view), placement)) in
+        review.hunks().iter().zip(views).zip(placements).enumerate()
+    {
         let name = HunkName {
             task: source.task.clone(),
             number: hunk.id,
@@ -149,7 +155,6 @@ pub(crate) fn place(source: &Source<'_>, text: Option<&[u8]>) -> Result<Sheet, O
             (State::Rejected, _) => continue,
             (State::Accepted, Placement::At { .. }) => {
                 sheet.standing.insert(name);
-                offset += i64::from(hunk.after.len) - i64::from(hunk.before.len);
                 continue;
             }
             (State::Accepted, _) => {
@@ -164,8 +169,10 @@ pub(crate) fn place(source: &Source<'_>, text: Option<&[u8]>) -> Result<Sheet, O
             Placement::At { line } => (Stand::Pending, line - 1, hunk.before.len),
             Placement::Already { line } => (Stand::Already, line - 1, hunk.after.len),
             Placement::Conflicted | Placement::Nowhere => {
-                let guess = (i64::from(hunk.before.start) + offset).max(0);
-                let start = u32::try_from(guess).unwrap_or(0);
+                let start = match near.get(index).copied().flatten() {
+                    Some(line) => line - 1,
+                    None => hunk.before.start,
+                };
                 (Stand::Conflicted, start.min(last_line(text)), 0)
             }
         };

@@ -162,6 +162,20 @@ impl<'a> Merge<'a> {
         (self.contact(&edit).0 != Contact::Overlaps).then(|| self.locate(range))
     }
 
+    /// The line of the live text at which lines of the old one stood that may have been changed since.
+    pub(crate) fn near(&self, range: &Range<usize>) -> usize {
+        let above = self
+            .changes
+            .partition_point(|change| change.region.old.end <= range.start);
+        match self.changes.get(above).map(|change| &change.region) {
+            // Its own lines are others now: as far below the first of them, or where they end.
+            Some(region) if region.old.start < range.start => {
+                (region.new.start + range.start - region.old.start).min(region.new.end)
+            }
+            _ => self.locate(range).start,
+        }
+    }
+
     /// The strongest contact of an edit with the user's changes, and the lines of the live text those changes span.
     fn contact(&self, edit: &Edit<'_>) -> (Contact, Range<usize>) {
         let first = self

@@ -142,6 +142,19 @@ impl<'a> Opened<'a> {
         placements
     }
 
+    /// About which line of `live`, from 1, each hunk of lines is, in the order of [`FileReview::hunks`], also where its
+    /// lines were changed or deleted: for showing a hunk that [`Opened::place`] finds no place for. `None` for hunks
+    /// without lines.
+    pub fn near(&self, live: Option<Version<'_>>) -> Vec<Option<u32>> {
+        let mut lines = vec![None; self.review.hunks().len()];
+        if let Some(search) = self.search(live) {
+            for (index, edit) in self.edits() {
+                lines[index] = Some(one_based(search.merge.near(&edit.range)));
+            }
+        }
+        lines
+    }
+
     /// Looks for the pending hunks of lines; `None` when no live text can hold them.
     pub(crate) fn search<'m>(&'m self, live: Option<Version<'m>>) -> Option<Search<'m>> {
         let live = live.filter(|live| self.has_lines() && live.is_text())?;

@@ -52,3 +52,32 @@ fn a_review_survives_storage() {
     let text = serde_json::to_string(&first).unwrap();
     assert_eq!(serde_json::from_str::<FileReview>(&text).unwrap(), first);
 }
+
+#[test]
+fn a_hunk_without_a_place_is_shown_where_its_lines_were() {
+    let numbers =
+        |from: u32, to: u32| -> String { (from..=to).map(|n| format!("{n}\n")).collect() };
+    let base = numbers(1, 20);
+    let agent = base
+        .replace("\n5\n", "\nfive\n")
+        .replace("\n12\n13\n", "\nx\n")
+        .replace("\n18\n", "\neighteen\n");
+    let review = review(base.as_bytes(), agent.as_bytes());
+    let opened = review
+        .open(Some(base.as_bytes()), Some(agent.as_bytes()))
+        .unwrap();
+    let near = |live: &str| opened.near(Some(Version::regular(live.as_bytes())));
+    assert_eq!(near(&base), [Some(5), Some(12), Some(18)]);
+    let above = format!("new\nnew\n{base}");
+    assert_eq!(near(&above), [Some(7), Some(14), Some(20)]);
+    // Two lines on top; 5 is another, 11 to 14 are gone, 17 to 19 are one line.
+    let live = "a\nb\n".to_owned()
+        + &numbers(1, 4)
+        + "mine\n"
+        + &numbers(6, 10)
+        + &numbers(15, 16)
+        + "mine\n20\n";
+    assert_eq!(near(&live), [Some(7), Some(13), Some(16)]);
+    assert_eq!(near(""), [Some(1), Some(1), Some(1)]);
+    assert_eq!(opened.near(None), [None, None, None]);
+}

@@ -93,7 +93,7 @@ pub(crate) fn item(session: &Session, step: &Step) -> Item {
     Item {
         hunk: step.name.to_string(),
         task: step.name.task.to_string(),
-        uri: if step.real.exists() {
+        uri: if is_there(session, step) {
             uri
         } else {
             proposed(session, step).unwrap_or(uri)
@@ -107,6 +107,11 @@ pub(crate) fn item(session: &Session, step: &Step) -> Item {
         },
         why: step.why.clone(),
     }
+}
+
+/// Whether there is a file, or a buffer that is to be one.
+fn is_there(session: &Session, step: &Step) -> bool {
+    step.real.exists() || session.state().documents.of_file(&step.real).is_some()
 }
 
 /// Where a file that is not on disk can be read.
@@ -194,7 +199,7 @@ pub(crate) async fn go(session: &Session, mut step: Step) -> Result<Item, Failur
     }
     let mut place = item(session, &step);
     if session.wants(|profile| profile.show_document) {
-        if !step.real.exists() && !place.uri.starts_with("legwork:") {
+        if !is_there(session, &step) && !place.uri.starts_with("legwork:") {
             place.uri = preview(session, &step).await?;
         }
         let at = Position {

@@ -26,7 +26,8 @@ impl Progress {
             return Self { token: None };
         }
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let token = ProgressToken::String(format!("legwork/accept/{number}"));
+        // Some clients show it in place of the title.
+        let token = ProgressToken::String(format!("{title} ({number})"));
         let created = session.client.create_work_done_progress(token.clone());
         let created = tokio::time::timeout(std::time::Duration::from_secs(2), created).await;
         if !matches!(created, Ok(Ok(()))) {

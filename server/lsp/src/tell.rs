@@ -133,7 +133,8 @@ async fn progress(session: &Session, task: &TaskId, title: &str, message: &str) 
             };
             return send(session, token, "report", &report).await;
         }
-        None => ProgressToken::String(format!("legwork/{task}")),
+        // Some clients show it in place of the title.
+        None => ProgressToken::String(format!("Legwork {}: {title}", task.short())),
     };
     session.state().progress.insert(task.clone(), token.clone());
     // Events wait for nobody: a client that does not answer has no progress bar.

@@ -38,8 +38,11 @@ use crate::{
 const ANSWER: Duration = Duration::from_secs(30);
 /// How long the text may take to come back.
 const CONFIRM: Duration = Duration::from_secs(2);
-/// How often it is tried when the buffer moves on under it.
-const TRIES: u32 = 3;
+/// The same where the client says that it did not take the edit. What made it refuse may be a text that is on its way:
+/// Neovim gathers changes for 150 ms, Eglot for half a second.
+const REFUSED: Duration = Duration::from_millis(700);
+/// For so long it is tried again when the buffer moves on under it. Shorter than a claim is held.
+const TRYING: Duration = Duration::from_secs(6);
 /// So many accepts can be undone in the buffer.
 const MOST_OWN: usize = 200;
 /// Texts of accepts that can be undone in the buffer; bytes.
@@ -167,7 +170,8 @@ async fn attempts(
     landing: &mut Landing,
 ) -> Result<Attempt, Failure> {
     let mut missed = Attempt::Missed("it is not open any more".to_owned());
-    for _ in 0..TRIES {
+    let until = Instant::now() + TRYING;
+    while Instant::now() < until {
         let Some((uri, version, text)) = buffer(session, target.real) else {
             return Ok(missed);
         };
@@ -204,7 +208,8 @@ async fn attempts(
             is_same(text.as_str(), &wanted)
                 || holds(target, sides, review.as_ref(), &ids, text.as_str())
         };
-        match (answer, confirm(session, target.real, holds).await) {
+        let wait = Wait::after(session, &answer, version);
+        match (answer, confirm(session, target.real, wait, holds).await) {
             (_, Some(now)) => {
                 return Ok(Attempt::Landed(
                     ids,
@@ -371,15 +376,44 @@ fn holds(
     })
 }
 
+/// How long a text is waited for.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    longest: Duration,
+    /// The version that the edit was made for, where a later one without it says that it was not made.
+    stale: Option<i32>,
+}
+
+impl Wait {
+    fn after(session: &Session, answer: &Result<(), String>, version: i32) -> Self {
+        let refused = answer.is_err();
+        let told = refused || session.wants(|profile| profile.tells_all_after_answer);
+        Self {
+            longest: if refused { REFUSED } else { CONFIRM },
+            stale: told.then_some(version),
+        }
+    }
+}
+
 /// Waits for a text with a property; gives it.
-async fn confirm(session: &Session, real: &Path, holds: impl Fn(&Text) -> bool) -> Option<Text> {
-    let until = Instant::now() + CONFIRM;
+async fn confirm(
+    session: &Session,
+    real: &Path,
+    wait: Wait,
+    holds: impl Fn(&Text) -> bool,
+) -> Option<Text> {
+    let until = Instant::now() + wait.longest;
     let mut texts = session.texts.subscribe();
     let mut seen = None;
     loop {
         let (_, version, text) = buffer(session, real)?;
-        if seen.replace(version) != Some(version) && holds(&text) {
-            return Some(text);
+        if seen.replace(version) != Some(version) {
+            if holds(&text) {
+                return Some(text);
+            }
+            if wait.stale.is_some_and(|stale| stale != version) {
+                return None;
+            }
         }
         timeout_at(until, texts.changed()).await.ok()?.ok()?;
     }

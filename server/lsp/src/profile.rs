@@ -17,6 +17,9 @@ pub(crate) struct Profile {
     pub(crate) takes_zero_for_any: bool,
     /// It keeps the end of the last line apart from its text: an edit that brings one brings an empty line: Neovim.
     pub(crate) ends_last_line: bool,
+    /// What it tells of a text after an answer has all that it did before the answer, and it says of a stale edit that it
+    /// was made: Neovim.
+    pub(crate) tells_all_after_answer: bool,
     /// The versions of its buffers count by one, and its changes come in any order: Helix.
     pub(crate) versions_by_one: bool,
     pub(crate) apply_edit: bool,
@@ -82,6 +85,7 @@ impl Profile {
                 }),
             takes_zero_for_any: is("neovim"),
             ends_last_line: is("neovim"),
+            tells_all_after_answer: is("neovim"),
             versions_by_one: is("helix"),
             apply_edit: workspace
                 .and_then(|workspace| workspace.apply_edit)

@@ -3,8 +3,12 @@
 use legwork_review::{State, Version};
 use legwork_wire::{Pick, Reopen};
 
-use super::{OwnAccept, buffer, confirm, is_same, send};
-use crate::{failure::Failure, session::Session, text};
+use super::{OwnAccept, Wait, buffer, confirm, is_same, send};
+use crate::{
+    failure::Failure,
+    session::Session,
+    text::{self, Text},
+};
 
 /// Takes what was accepted in one go, and stands in open buffers, out of them again, the latest first. Gives the number of
 /// hunks that wait again, and why others do not.
@@ -61,7 +65,9 @@ async fn one(session: &Session, own: &OwnAccept) -> Result<(), Failure> {
     if !edits.is_empty() {
         let label = "Legwork: undo an accept".to_owned();
         let answer = send(session, &uri, version, edits, label).await;
-        let came = confirm(session, &own.real, |text| is_same(text.as_str(), &wanted)).await;
+        let wait = Wait::after(session, &answer, version);
+        let same = |text: &Text| is_same(text.as_str(), &wanted);
+        let came = confirm(session, &own.real, wait, same).await;
         if came.is_none() {
             let why = answer
                 .err()

@@ -15,14 +15,9 @@ local function mapped(nvim)
   ]])
 end
 
-t.test('keys are there while hunks wait, and only in that buffer', function()
+t.test('keys are there before there are hunks, and only in files', function()
   local nvim = child.start({ open = 'a.txt' })
-  local before = mapped(nvim)
-  for lhs, rhs in pairs(before) do
-    t.eq(rhs, '', lhs)
-  end
-  nvim:hunks('a.txt', { CHANGE })
-  t.eq(mapped(nvim), {
+  local keys = {
     [']h'] = '<Plug>(legwork-next)',
     ['[h'] = '<Plug>(legwork-prev)',
     ['<leader>ly'] = '<Plug>(legwork-accept)',
@@ -30,12 +25,30 @@ t.test('keys are there while hunks wait, and only in that buffer', function()
     ['<leader>lf'] = '<Plug>(legwork-accept-file)',
     ['<leader>lA'] = '<Plug>(legwork-accept-task)',
     ['<leader>lr'] = '<Plug>(legwork-review)',
-  })
-  nvim:cmd('edit b.txt')
-  t.eq(mapped(nvim), before)
-  nvim:cmd('edit a.txt')
+  }
+  t.eq(mapped(nvim), keys)
+  nvim:hunks('a.txt', { CHANGE })
+  t.eq(mapped(nvim), keys)
   nvim:hunks('a.txt', {})
-  t.eq(mapped(nvim), before)
+  t.eq(mapped(nvim), keys)
+  nvim:edit('b.txt')
+  nvim:wait_calls('textDocument/didOpen', 2)
+  t.eq(mapped(nvim), keys)
+  nvim:cmd('enew')
+  for lhs, rhs in pairs(mapped(nvim)) do
+    t.eq(rhs, '', lhs)
+  end
+end)
+
+t.test('a key without a hunk says so', function()
+  local nvim = child.start({ open = 'a.txt' })
+  nvim:keys([[\ly]])
+  nvim:wait_message('no hunk here')
+  nvim:keys([[\lf]])
+  nvim:wait_message('nothing waits in this file')
+  nvim:keys([[\lA]])
+  nvim:wait_message('no task waits for a decision')
+  t.eq(nvim:calls('legwork.accept'), {})
 end)
 
 t.test('keys that somebody has stay theirs', function()

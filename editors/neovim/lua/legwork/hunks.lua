@@ -17,13 +17,13 @@ local sheets = {}
 
 ---@param buf integer
 local function changed(buf)
-  require('legwork.keys').refresh(buf)
   vim.api.nvim_exec_autocmds('User', { pattern = 'LegworkHunks', modeline = false, data = { buf = buf } })
 end
 
 ---Follows the versions of a buffer's text. The server knows them by the same numbers.
 ---@param buf integer
 function M.watch(buf)
+  require('legwork.keys').refresh(buf, true)
   local known = sheets[buf]
   if known then
     -- Opened again, by a server that is new or after a reload.

@@ -7,7 +7,7 @@ local M = {}
 ---@field modes string[]
 ---@field command string
 ---@field lhs? string mapped by default if it is free
----@field everywhere? boolean mapped in all buffers, not only where hunks wait
+---@field everywhere? boolean mapped in all buffers, not only where hunks can wait
 
 ---@type legwork.Key[]
 M.list = {
@@ -112,13 +112,11 @@ function M.global()
   end
 end
 
----Maps or unmaps what is for buffers in which hunks wait.
+---Maps or unmaps what is for buffers in which hunks can wait. They are there before any hunk is: a key that does something
+---else until a task is ready would do the wrong thing at the wrong moment. Without a hunk they say so.
 ---@param buf integer
----@param wanted? boolean whether something waits; else the hunks say
+---@param wanted boolean
 function M.refresh(buf, wanted)
-  if wanted == nil then
-    wanted = #require('legwork.hunks').of(buf) > 0
-  end
   if wanted == (vim.b[buf].legwork_keys == true) then
     return
   end

@@ -196,3 +196,56 @@ fn rejected_text_stays_readable() {
     accept(&client, &client.hunks(&uri, 1)[0]).expect("accepted");
     assert_eq!(client.text(&uri), "a\nB\nc\n");
 }
+
+/// B37: the editor is started again between the accept and the undo. The user's edits of before and after it stay, and a
+/// file that is open is not changed on the disk.
+#[test]
+fn an_accept_of_another_session_is_taken_back() {
+    let stage = Stage::with(&[("f.txt", "a\nb\nc\nd\ne\n"), ("g.txt", "x\n")]);
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    let task = delegate(&client, "sed -i 's/b/B/; s/d/D/' f.txt; echo y > g.txt");
+    client.splice(&uri, 0..0, "mine\n");
+    accept(&client, &client.hunks(&uri, 2)[0]).expect("accepted");
+    let end = client.text(&uri).len();
+    client.splice(&uri, end..end, "later\n");
+    client.save(&uri, &stage.path("f.txt"));
+    drop(client);
+
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    assert_eq!(client.text(&uri), "mine\na\nB\nc\nd\ne\nlater\n");
+    client.hunks(&uri, 1);
+    client.splice(&uri, 0..0, "still mine\n");
+    client.command("legwork.undo", json!(null)).expect("undone");
+    assert_eq!(
+        client.text(&uri),
+        "still mine\nmine\na\nb\nc\nd\ne\nlater\n"
+    );
+    assert_eq!(stage.folder.read("f.txt"), "mine\na\nB\nc\nd\ne\nlater\n");
+    client.hunks(&uri, 2);
+    until_task(&client, &task, |item| item["pending"] == 3);
+
+    // All at once, and one of the files is closed by then: that one is the daemon's to write.
+    client
+        .command("legwork.acceptTask", json!({ "task": task }))
+        .expect("accepted");
+    client.save(&uri, &stage.path("f.txt"));
+    assert_eq!(stage.folder.read("g.txt"), "y\n");
+    drop(client);
+    let client = stage.client();
+    let uri = client.open(&stage.path("f.txt"));
+    until_task(&client, &task, |item| item["pending"] == 0);
+    client.hunks(&uri, 0);
+    client.command("legwork.undo", json!(null)).expect("undone");
+    until_task(&client, &task, |item| item["pending"] == 3);
+    assert_eq!(
+        client.text(&uri),
+        "still mine\nmine\na\nb\nc\nd\ne\nlater\n"
+    );
+    assert_eq!(stage.folder.read("g.txt"), "x\n");
+    assert!(
+        stage.folder.read("f.txt").contains("B\n"),
+        "it is not saved"
+    );
+}

@@ -67,6 +67,7 @@ pub(crate) fn router(api: Api) -> Router {
         .route("/v1/tasks/{id}/claim", post(desk::claim))
         .route("/v1/tasks/{id}/settle", post(desk::settle))
         .route("/v1/tasks/{id}/reopen", post(desk::reopen))
+        .route("/v1/tasks/{id}/last", get(desk::last))
         .fallback(nothing_here)
         .method_not_allowed_fallback(nothing_here)
         .layer(middleware::from_fn(check_generation))

@@ -20,7 +20,7 @@ use gen_lsp_types::{
 use legwork_model::{TaskId, TreePath};
 use legwork_review::{AcceptError, FileReview, Splice};
 use legwork_wire::{DeskFile, Landed, Skipped};
-pub(crate) use take_back::take_back;
+pub(crate) use take_back::{take_back, take_back_last};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use claim::Claim;

@@ -28,7 +28,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::{net::UnixStream, time::timeout};
 
 use crate::{
-    Claimed, Decide, Decided, Desk, ErrorBody, GENERATION, GENERATION_HEADER, Places, Reopen,
+    Claimed, Decide, Decided, Desk, ErrorBody, GENERATION, GENERATION_HEADER, Last, Places, Reopen,
     Review, Settle, Status, Stop, Submit, Submitted, TaskDetail, Undo, WireError,
 };
 
@@ -260,6 +260,15 @@ impl Client {
     /// As for [`Client::task`].
     pub async fn reopen(&self, id: &str, reopen: &Reopen) -> Result<Decided, WireError> {
         self.post(&of(id, "/reopen"), reopen).await
+    }
+
+    /// What the last decision of a task accepted, which [`Client::undo`] would take back.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::task`].
+    pub async fn last(&self, id: &str) -> Result<Last, WireError> {
+        self.get(&of(id, "/last")).await
     }
 
     /// Stops a task.

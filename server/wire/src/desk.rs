@@ -74,7 +74,7 @@ pub struct Settle {
     pub gesture: Option<String>,
 }
 
-/// Hunks that stand in an editor's buffer.
+/// Accepted hunks of a file: that stand in an editor's buffer, or that a decision was about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Landed {
@@ -83,9 +83,18 @@ pub struct Landed {
     /// Which hunks.
     pub hunks: Vec<u32>,
     /// The buffer without them and with them, so that `legwork undo` can take them back from the file once the user has
-    /// saved it; `None` when the user typed them.
+    /// saved it; `None` when the user typed them, and where they are not text.
     #[serde(default)]
     pub texts: Option<(String, String)>,
+}
+
+/// What was accepted last, for an editor that takes it out of the files that it has open and has the hunks reopened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Last {
+    /// As [`crate::Decide::gesture`]: all of it is told.
+    pub gesture: Option<String>,
+    /// Latest first; nothing where the last decision rejected.
+    pub files: Vec<Landed>,
 }
 
 /// Asks for decided hunks to be pending again: an accepted one whose text the user took back, a rejected one that is

@@ -22,6 +22,7 @@
 //! | `POST /v1/tasks/{id}/claim` | [`Decide`] | [`Claimed`]: for some seconds nobody else can decide these hunks |
 //! | `POST /v1/tasks/{id}/settle` | [`Settle`] | [`Decided`]: what became of a claim |
 //! | `POST /v1/tasks/{id}/reopen` | [`Reopen`] | [`Decided`]: decided hunks are pending again; no file is touched |
+//! | `GET /v1/tasks/{id}/last` | | [`Last`]: what was accepted last, as an undo would take it back |
 //! | `POST /v1/tasks/{id}/cancel` | | `Task` |
 //! | `POST /v1/tasks/{id}/retry` | | [`Submitted`]: the same spec on a new snapshot |
 //!
@@ -37,7 +38,7 @@ mod workspace;
 
 pub use api::{GENERATION, GENERATION_HEADER, Host, Status, Stop, Submit, Submitted, TaskDetail};
 pub use client::{Client, EventStream};
-pub use desk::{CLAIM_SECONDS, Claimed, Desk, DeskFile, Landed, Reopen, Settle};
+pub use desk::{CLAIM_SECONDS, Claimed, Desk, DeskFile, Landed, Last, Reopen, Settle};
 pub use failure::{ErrorBody, ErrorKind, WireError};
 pub use places::{ConfigFileError, Places, PlacesError};
 pub use review::{

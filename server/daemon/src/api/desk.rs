@@ -1,7 +1,7 @@
 //! Requests of editors, which place hunks themselves.
 
 use axum::{Json, extract::State, http::header, response::IntoResponse};
-use legwork_wire::{Claimed, Decide, Decided, Desk, Reopen, Settle};
+use legwork_wire::{Claimed, Decide, Decided, Desk, Last, Reopen, Settle};
 
 use super::{
     Api, Refusal,
@@ -53,5 +53,14 @@ pub(super) async fn reopen(
 ) -> Result<Json<Decided>, Refusal> {
     Ok(Json(
         blocking(&api, move |reviewer| reviewer.reopen(&name, &reopen)).await?,
+    ))
+}
+
+pub(super) async fn last(
+    State(api): State<Api>,
+    Named(name): Named,
+) -> Result<Json<Last>, Refusal> {
+    Ok(Json(
+        blocking(&api, move |reviewer| reviewer.last(&name)).await?,
     ))
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Instant};
 
 use legwork_model::{ChangeKind, Side, TaskId, TreePath};
 use legwork_review::{Content, Mode, State};
-use legwork_wire::{Claimed, Decide, Decided, Landed, Reopen, Settle, Skipped};
+use legwork_wire::{Claimed, Decide, Decided, Landed, Last, Reopen, Settle, Skipped};
 use legwork_workspace::{Edit, Workspace};
 
 use super::{Case, Claims, ReviewError, Reviewer, count, failure::IN_HAND, sides};
@@ -158,6 +158,38 @@ impl Reviewer {
             pending,
             ..Decided::default()
         })
+    }
+
+    /// What was accepted last, in one go, and the texts that it stands in: for an editor that has the files open and takes
+    /// it back in its buffers.
+    pub(crate) fn last(&self, name: &str) -> Result<Last, ReviewError> {
+        let _claims = self.lock();
+        let case = self.case(name)?;
+        let decisions = self.store.with(|db| db.last_gesture(&case.task.id))?;
+        let mut last = Last {
+            gesture: decisions.first().and_then(|made| made.gesture.clone()),
+            files: Vec::new(),
+        };
+        let text = |path: &TreePath, side: Option<&Side>| -> Result<Option<String>, ReviewError> {
+            let content = sides::content(&self.blobs, path, side)?;
+            let content = content.filter(|content| content.mode.is_file());
+            Ok(content.and_then(|content| String::from_utf8(content.bytes).ok()))
+        };
+        for decision in decisions {
+            if decision.kind != DecisionKind::Accept {
+                continue;
+            }
+            for (path, hunks) in decision.picks {
+                let texts = match decision.undo.iter().find(|edit| edit.path == path) {
+                    Some(edit) => {
+                        text(&path, edit.after.as_ref())?.zip(text(&path, edit.before.as_ref())?)
+                    }
+                    None => None,
+                };
+                last.files.push(Landed { path, hunks, texts });
+            }
+        }
+        Ok(last)
     }
 
     /// Sorts out what can be recorded.

@@ -216,6 +216,29 @@ impl Db {
         Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
     }
 
+    /// The last decision that was not taken back, with all that were one with it, the latest first.
+    pub(crate) fn last_gesture(&mut self, task: &TaskId) -> Result<Vec<Decision>, StoreError> {
+        let Some(last) = self.last_decision(task, None)? else {
+            return Ok(Vec::new());
+        };
+        let Some(gesture) = &last.gesture else {
+            return Ok(vec![last]);
+        };
+        let mut statement = self.connection.prepare_cached(
+            "SELECT body FROM decisions WHERE task = ?1 AND state = 'done' AND body ->> '$.gesture' = ?2 \
+             ORDER BY id DESC",
+        )?;
+        let bodies = statement
+            .query_map(params![task.as_str(), gesture], |row| {
+                row.get::<_, String>(0)
+            })?
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(bodies
+            .iter()
+            .map(|body| serde_json::from_str(body))
+            .collect::<Result<_, _>>()?)
+    }
+
     /// All that the decisions of a task wrote, and what takes it back.
     pub(crate) fn edits(&mut self, task: &TaskId) -> Result<Vec<Edit>, StoreError> {
         let mut statement = self

@@ -1,7 +1,8 @@
 //! Taking an accept out of a buffer again.
 
-use legwork_review::{State, Version};
-use legwork_wire::{Pick, Reopen};
+use legwork_model::TaskId;
+use legwork_review::{State, UndoError, Version};
+use legwork_wire::{Landed, Last, Pick, Reopen};
 
 use super::{OwnAccept, Wait, buffer, confirm, is_same, send};
 use crate::{
@@ -45,6 +46,71 @@ fn last(session: &Session, gesture: &str) -> Option<OwnAccept> {
     }
 }
 
+/// The same with what was accepted last of a task, whoever did it: this editor before it was started again, another one, or
+/// the daemon. No file is changed on the disk under the editor that has it open. Gives too whether there is more of it, in
+/// files that are not open here.
+pub(crate) async fn take_back_last(
+    session: &Session,
+    task: &TaskId,
+    last: Last,
+) -> (u32, Vec<Failure>, bool) {
+    let (mut hunks, mut failures, mut more) = (0, Vec::new(), false);
+    for Landed {
+        path,
+        hunks: ids,
+        texts,
+    } in last.files
+    {
+        let workspace = session
+            .state()
+            .tasks
+            .get(task)
+            .map(|known| known.task.spec.workspace.clone());
+        let own = workspace.zip(texts).map(|(workspace, texts)| OwnAccept {
+            task: task.clone(),
+            real: path.under(&workspace),
+            path,
+            gesture: String::new(),
+            ids,
+            before: unmarked(texts.0),
+            after: unmarked(texts.1),
+        });
+        let open = own.filter(|own| {
+            // Where the buffer does not hold it, it is to go from the disk.
+            buffer(session, &own.real).is_some_and(|(_, _, text)| {
+                without(own, text.as_str()).map_or(true, |left| left != text.as_str())
+            })
+        });
+        let Some(own) = open else {
+            more = true;
+            continue;
+        };
+        match one(session, &own).await {
+            Ok(()) => hunks += u32::try_from(own.ids.len()).unwrap_or(u32::MAX),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    (hunks, failures, more)
+}
+
+/// In the buffer, which does not have the mark that stands before the text in the file.
+fn unmarked(text: String) -> String {
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    }
+}
+
+/// A text without what was accepted.
+fn without(own: &OwnAccept, text: &str) -> Result<String, UndoError> {
+    let [before, after, live] =
+        [&own.before, &own.after, text].map(|text| Some(Version::regular(text.as_bytes())));
+    let result = legwork_review::undo(before, after, live)?;
+    let bytes = result.map(|content| content.bytes).unwrap_or_default();
+    // It is made of lines of three texts.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 async fn one(session: &Session, own: &OwnAccept) -> Result<(), Failure> {
     let _alone = session.applying.lock().await;
     let closed = || {
@@ -55,12 +121,7 @@ async fn one(session: &Session, own: &OwnAccept) -> Result<(), Failure> {
         ))
     };
     let (uri, version, text) = buffer(session, &own.real).ok_or_else(closed)?;
-    let [before, after, live] = [own.before.as_str(), own.after.as_str(), text.as_str()]
-        .map(|text| Some(Version::regular(text.as_bytes())));
-    let result = legwork_review::undo(before, after, live)
-        .map_err(|error| Failure::new(error.to_string()))?;
-    let wanted = result.map(|content| content.bytes).unwrap_or_default();
-    let wanted = String::from_utf8(wanted).map_err(|_| Failure::new("the text is not UTF-8"))?;
+    let wanted = without(own, text.as_str()).map_err(|error| Failure::new(error.to_string()))?;
     let edits = text::replace(&text, &wanted, session.encoding());
     if !edits.is_empty() {
         let label = "Legwork: undo an accept".to_owned();

@@ -189,8 +189,8 @@ pub(super) async fn reject(
     to_json(&decided)
 }
 
-/// Takes the last decision back. One that was made through this editor is taken out of its buffers here, and out of files
-/// by the daemon.
+/// Takes the last decision back: out of open buffers here, out of files by the daemon. What was decided through this editor
+/// comes first, then what was before it.
 pub(super) async fn undo(session: &Session, arguments: &Arguments) -> Result<Value, Failure> {
     let task = arguments.task(session)?;
     while let Some((task, gesture)) = session.last_gesture(task.as_ref()) {
@@ -230,8 +230,22 @@ pub(super) async fn undo(session: &Session, arguments: &Arguments) -> Result<Val
     let task =
         task.ok_or_else(|| Failure::new("there is no task whose decision could be taken back"))?;
     let client = session.daemon.client().await?;
-    let decided = client.undo(task.as_str(), &Undo::default()).await?;
-    taken_back(session, &decided, &[]).await;
+    // A daemon of before there was this question takes all of it back by itself.
+    let last = client.last(task.as_str()).await.unwrap_or_default();
+    let gesture = last.gesture.clone();
+    let (hunks, failures, more) = apply::take_back_last(session, &task, last).await;
+    if hunks == 0
+        && let Some(failure) = failures.first()
+    {
+        return Err(failure.clone());
+    }
+    let mut decided = if failures.is_empty() && (more || hunks == 0) {
+        client.undo(task.as_str(), &Undo { gesture }).await?
+    } else {
+        Decided::default()
+    };
+    decided.hunks += hunks;
+    taken_back(session, &decided, &failures).await;
     to_json(&decided)
 }
 

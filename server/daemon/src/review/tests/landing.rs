@@ -377,3 +377,42 @@ fn what_was_done_in_one_go_is_taken_back_in_one_go() {
     };
     assert_eq!(desk.reviewer.undo(task, &other).unwrap().hunks, 0);
 }
+
+#[test]
+fn an_editor_is_told_what_it_could_take_back() {
+    let desk = Desk::new();
+    let last = || desk.reviewer.last(desk.task.as_str()).unwrap().files;
+    assert_eq!(last(), []);
+    // Through an editor, and by the daemon.
+    let texts = Some((BASE, ONE));
+    desk.settle(None, &[landed("a.txt", &[1], texts)]).unwrap();
+    assert_eq!(last(), [landed("a.txt", &[1], texts)]);
+    desk.accept(&[("a.txt", Some(2)), ("old.txt", None)])
+        .unwrap();
+    let both = last();
+    assert_eq!(both[0].hunks, [2]);
+    let (without, with) = both[0].texts.clone().unwrap();
+    assert_eq!(
+        (without.as_str(), with.as_str()),
+        (BASE, BASE.replace('8', "EIGHT").as_str())
+    );
+    assert_eq!((&both[1].path, &both[1].texts), (&path("old.txt"), &None));
+    // What is reopened is not told again, and a reject has nothing to take out of a text.
+    desk.reopen(&[("a.txt", Some(2))]).unwrap();
+    assert_eq!(last().len(), 1);
+    desk.reject(&[("a.txt", Some(2))]).unwrap();
+    assert_eq!(last(), []);
+    // What was decided in one go is told as one, the latest first.
+    for hunk in [1, 2] {
+        desk.reopen(&[("a.txt", Some(hunk))]).unwrap();
+        let decide = Decide {
+            gesture: Some("go".to_owned()),
+            ..decide(&[("a.txt", Some(hunk))])
+        };
+        desk.reviewer.accept(desk.task.as_str(), &decide).unwrap();
+    }
+    let hunks: Vec<_> = last().into_iter().map(|file| file.hunks).collect();
+    assert_eq!(hunks, [[2], [1]]);
+    let told = desk.reviewer.last(desk.task.as_str()).unwrap();
+    assert_eq!(told.gesture.as_deref(), Some("go"));
+}

@@ -13,6 +13,7 @@ mod orders;
 mod paths;
 mod plain;
 mod positions;
+mod races;
 mod running;
 mod stage;
 mod taken;

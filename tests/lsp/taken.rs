@@ -23,6 +23,9 @@ fn create_and_write_of_a_path_that_is_open_in_the_editor() {
     refused(answer);
     assert!(!stage.path("out.txt").exists());
     client.hunks(&uri, 1);
+    // The review goes to that buffer, and to no copy of what the task made.
+    let place = client.command("legwork.review", json!(null));
+    assert_eq!(place.expect("a hunk")["uri"], uri);
 }
 
 /// B29.

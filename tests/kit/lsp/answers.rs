@@ -20,10 +20,14 @@ pub enum Applies {
     Late(u64),
     /// As `Honestly`, but whatever the version.
     Blindly,
+    /// As `Honestly`, but of an edit that is stale, and that it leaves out, it says too that it was made.
+    Boldly,
     /// Answers `applied: true` and does nothing.
     Never,
     /// The user types a line at the top first. Then the version is not the one it was, and it refuses.
     AfterTyping,
+    /// As before, and says that it was made.
+    BoldlyAfterTyping,
     /// As before, but the edit is applied all the same, as to the text it was made for.
     BlindlyAfterTyping,
     /// Answers `applied: false`.
@@ -169,7 +173,7 @@ impl State {
         let mut reply = Reply::default();
         if matches!(
             self.applies,
-            Applies::AfterTyping | Applies::BlindlyAfterTyping
+            Applies::AfterTyping | Applies::BoldlyAfterTyping | Applies::BlindlyAfterTyping
         ) {
             let start = json!({ "line": 0, "character": 0 });
             let typed = json!({ "range": { "start": start, "end": start }, "text": "typed\n" });
@@ -179,9 +183,14 @@ impl State {
         let blind = matches!(self.applies, Applies::Blindly | Applies::BlindlyAfterTyping);
         if !blind && version.is_some() && version != current {
             let why = "the document was changed meanwhile";
-            reply.answer = refused(why).answer;
+            reply.answer = match self.applies {
+                Applies::Boldly | Applies::BoldlyAfterTyping => Some(applied),
+                _ => refused(why).answer,
+            };
             // Once is enough; the next edit finds the text as it is told.
-            self.applies = Applies::Honestly;
+            if self.applies != Applies::Boldly {
+                self.applies = Applies::Honestly;
+            }
             return reply;
         }
         if let Applies::Late(millis) = self.applies {

@@ -16,36 +16,41 @@ fn hunks(nvim: &Nvim, count: usize) {
     nvim.wait_lua(&format!("#require('legwork').hunks() == {count}"));
 }
 
-/// B20. Either a hunk lands on its own line, or it still waits; also where nothing was typed since the file was opened,
-/// when Neovim does not look at versions.
+/// B20. Either a hunk lands on its own line, or it still waits: 200 times in one Neovim, and a few times more where nothing
+/// was typed since the file was opened, when Neovim does not look at versions.
 #[test]
 fn an_accept_and_a_key_in_the_same_moment() {
-    const HUNKS: u32 = 6;
-    for (release, before) in [
-        (RELEASES[0], ""),
-        (RELEASES[0], "Ax<BS><Esc>"),
-        (RELEASES[1], ""),
-        (RELEASES[1], "Ax<BS><Esc>"),
+    for (release, before, count) in [
+        (RELEASES[0], "", 6),
+        (RELEASES[0], "Ax<BS><Esc>", 6),
+        (RELEASES[1], "", 200),
+        (RELEASES[1], "Ax<BS><Esc>", 6),
     ] {
         let _row = row(release, &format!("B20 after {before:?}"));
-        let stage = Stage::new(release, &[("a.txt", &lines(1, 4 * HUNKS))]);
+        let stage = Stage::new(release, &[("a.txt", &lines(1, 4 * count))]);
         let id = stage.task("sed -i '2~4s/^line/new/' a.txt");
         let nvim = stage.plugin("", &["a.txt"]);
-        hunks(&nvim, HUNKS.try_into().unwrap());
+        hunks(&nvim, count.try_into().unwrap());
         at_once(&nvim, before);
-        for hunk in 0..HUNKS {
-            let key = format!("/^line {}$<CR>\\lyO<Esc>", 4 * hunk + 2);
-            at_once(&nvim, &key);
-            let lands = format!("vim.fn.search('^new {}$', 'nw') > 0", 4 * hunk + 2);
-            nvim.lua(&format!("vim.wait(3000, function() return {lands} end)"));
+        for hunk in 0..count {
+            let number = 4 * hunk + 2;
+            // The key comes after the accept, or before it.
+            let keys = if hunk % 2 == 0 {
+                "\\lyO<Esc>"
+            } else {
+                "O<Esc>j\\ly"
+            };
+            at_once(&nvim, &format!("/^line {number}$<CR>{keys}"));
+            let lands = format!("vim.fn.search('^new {number}$', 'nw') > 0");
+            nvim.lua(&format!("vim.wait(3000, function() return {lands} end, 5)"));
         }
         let left = |text: &str| {
-            (0..HUNKS)
+            (0..count)
                 .filter(|hunk| text.contains(&format!("\nline {}\n", 4 * hunk + 2)))
                 .count()
         };
         // What was typed last is there, and nothing is on its way any more.
-        nvim.wait_lua(&format!("vim.fn.line('$') >= {}", 5 * HUNKS));
+        nvim.wait_lua(&format!("vim.fn.line('$') >= {}", 5 * count));
         stage.await_task("what waits is what is old", |task| {
             task["id"] == *id && task["pending"] == left(&nvim.buffer())
         });
@@ -57,9 +62,9 @@ fn an_accept_and_a_key_in_the_same_moment() {
             let new = number % 4 == 2 && *line == format!("new {number}");
             assert!(old || new, "line {number} is {line:?}");
         }
-        assert_eq!(own.len(), (4 * HUNKS) as usize);
-        assert_eq!(text.lines().count(), (5 * HUNKS) as usize, "{text}");
-        assert!(left(&text) < HUNKS as usize, "none was accepted");
+        assert_eq!(own.len(), (4 * count) as usize);
+        assert_eq!(text.lines().count(), (5 * count) as usize, "{text}");
+        assert!(left(&text) * 2 < count as usize, "most wait: {text}");
     }
 }
 
@@ -204,6 +209,61 @@ fn one_undo_is_one_hunk() {
             lines(1, 20).replacen("line 1\n", "mine\n", 1)
         );
         hunks(&nvim, 2);
+    }
+}
+
+/// B37. What was accepted stays so when Neovim is started again, and can be taken back then, in the buffer, and later by the
+/// command line. What the user wrote meanwhile stays.
+#[test]
+fn undo_in_another_session() {
+    for release in RELEASES {
+        let stage = Stage::new(release, &[("a.txt", &lines(1, 20))]);
+        let id = stage.task("sed -i 's/^line \\(5\\|15\\)$/new \\1/' a.txt");
+        let nvim = stage.plugin("", &["a.txt"]);
+        hunks(&nvim, 2);
+        for (line, left) in [("5", 1), ("15", 0)] {
+            at_once(&nvim, &format!("{line}G\\ly"));
+            stage.await_pending(&id, left);
+        }
+        at_once(&nvim, "Gcclater<Esc>:w<CR>");
+        let both = lines(1, 20)
+            .replace("line 5\n", "new 5\n")
+            .replace("line 15\n", "new 15\n")
+            .replace("line 20\n", "later\n");
+        stage.await_file("a.txt", &both);
+        drop(nvim);
+
+        let step = row(release, "B37: what was accepted is accepted");
+        let nvim = stage.plugin("", &["a.txt"]);
+        nvim.wait_lua("#require('legwork').tasks() == 1");
+        hunks(&nvim, 0);
+        stage.await_pending(&id, 0);
+        drop(step);
+
+        let step = row(release, "B37: :Legwork undo, in the buffer");
+        at_once(&nvim, "ggccmine<Esc>:Legwork undo<CR>");
+        let one = both
+            .replacen("line 1\n", "mine\n", 1)
+            .replace("new 15\n", "line 15\n");
+        nvim.wait_buffer("one hunk is taken back", |text| {
+            text.to_owned() + "\n" == one
+        });
+        hunks(&nvim, 1);
+        stage.await_pending(&id, 1);
+        assert_eq!(stage.folder.read("a.txt"), both);
+        at_once(&nvim, ":w<CR>");
+        stage.await_file("a.txt", &one);
+        drop(nvim);
+        drop(step);
+
+        let step = row(release, "B37: legwork undo, with no editor");
+        stage.home.legwork(&stage.path(), ["undo", &id]).expect(0);
+        assert_eq!(
+            stage.folder.read("a.txt"),
+            one.replace("new 5\n", "line 5\n")
+        );
+        stage.await_pending(&id, 2);
+        drop(step);
     }
 }
 

@@ -1,24 +1,8 @@
 //! Helix as `legwork setup helix` sets it up: every step of a task from its keys, in both releases.
 
-use kit::helix::Helix;
 use kit::room::Release;
 
 use crate::stage::{RELEASES, Stage, lines, place, row};
-
-/// Goes to a line, counted from 1.
-fn go(helix: &Helix, line: u32) {
-    helix.command(&format!(":{line}"));
-}
-
-/// Opens the menu of code actions and takes the entry with these words, which must be the one `down` steps below the first.
-fn act(helix: &Helix, words: &str, down: usize) {
-    helix.screen.keys(&["Space", "a"]);
-    helix.screen.wait(words);
-    for _ in 0..down {
-        helix.screen.keys(&["Down"]);
-    }
-    helix.screen.keys(&["Enter"]);
-}
 
 #[test]
 fn delegating_watching_and_cancelling() {
@@ -40,7 +24,7 @@ fn delegating_watching_and_cancelling() {
         helix.screen.keys(&["o"]);
         helix.screen.text("// @legwork make this return a Result");
         helix.screen.keys(&["Escape"]);
-        act(&helix, "Delegate: make this return a Result", 0);
+        helix.act("Delegate: make this return a Result", 0);
         let task = stage.asked("make this return a Result");
         assert_eq!(place(&task), ("a.rs".to_owned(), 2, 2));
         assert_eq!(stage.folder.read("a.rs"), "fn main() {\n}\n");
@@ -73,7 +57,7 @@ fn delegating_watching_and_cancelling() {
             "delegate (d): space l t, the selection on standard input",
         );
         helix.command(":open a.rs");
-        go(&helix, 1);
+        helix.go(1);
         helix.screen.keys(&["x", "Space", "l", "t"]);
         helix.screen.wait(":pipe-to ");
         helix.screen.text("rename what is selected");
@@ -100,7 +84,7 @@ fn delegating_watching_and_cancelling() {
         let step = row(release, "delegate: the selection as instructions");
         helix.command(":open note.md");
         helix.screen.wait("rename it to x");
-        go(&helix, 3);
+        helix.go(3);
         helix.screen.keys(&["x"]);
         helix.screen.keys(&["Space", "a"]);
         helix.screen.wait("use the selection as instructions");
@@ -117,11 +101,9 @@ fn delegating_watching_and_cancelling() {
         helix.screen.keys(&["Enter"]);
         let waiting = stage.asked(&words);
         // 25.01 shows the token where 25.07 shows the title.
-        helix.screen.wait_until("say that it runs", |seen| {
-            seen.contains(&format!(
-                "[legwork/{}] running",
-                waiting["id"].as_str().unwrap()
-            )) || seen.contains("Legwork: wait for") && seen.contains("running")
+        helix.screen.wait_until("say what it is that runs", |seen| {
+            let line = seen.lines().find(|line| line.contains("running"));
+            line.is_some_and(|line| line.contains("Legwork") && line.contains(": wait for /"))
         });
         drop(step);
 
@@ -176,7 +158,7 @@ fn reviewing() {
         drop(step);
 
         let step = row(release, "walk: space l j and space l k, across files");
-        go(&helix, 1);
+        helix.go(1);
         helix.screen.wait(" 1:1");
         helix.screen.keys(&["Space", "l", "j"]);
         helix.screen.wait(" 3:1");
@@ -192,8 +174,8 @@ fn reviewing() {
         drop(step);
 
         let step = row(release, "accept a hunk: space a, Enter; nothing is saved");
-        go(&helix, 3);
-        act(&helix, "Accept hunk", 0);
+        helix.go(3);
+        helix.act("Accept hunk", 0);
         stage.await_pending(&id, 3);
         assert_eq!(stage.folder.read("a.md"), lines(1, 30));
         drop(step);
@@ -205,15 +187,15 @@ fn reviewing() {
         drop(step);
 
         let step = row(release, "reject a hunk: space a, Down, Enter");
-        go(&helix, 20);
+        helix.go(20);
         helix.screen.wait("twenty");
-        act(&helix, "Reject hunk", 1);
+        helix.act("Reject hunk", 1);
         stage.await_pending(&id, 3);
         helix.screen.wait_gone("●  20");
         drop(step);
 
         let step = row(release, "accept a hunk: space l y at the review cursor");
-        go(&helix, 1);
+        helix.go(1);
         helix.screen.keys(&["Space", "l", "r"]);
         helix.screen.wait(" 3:1");
         helix.screen.keys(&["Space", "l", "y"]);

@@ -2,6 +2,8 @@
 //! and in the file. The editors are those of two Debian releases, see `kit::room`.
 
 mod helix;
+mod helix_files;
+mod helix_typing;
 mod machine;
 mod names;
 mod neovim_plain;

@@ -11,6 +11,7 @@ use kit::plain;
 use kit::room::{Release, Room};
 use kit::screen::eventually;
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// Both releases, oldest editors first.
 pub(crate) const RELEASES: [Release; 2] = [Release::Trixie, Release::Sid];
@@ -125,23 +126,28 @@ impl Stage {
     /// Helix as `legwork setup helix` sets it up, with `more` at the end of its `config.toml`.
     pub(crate) fn helix(&self, more: &str, files: &[&str]) -> Helix {
         let home = Helix::home("", "");
-        let room = self
-            .room()
+        self.helix_of(&self.room(), home, more, files)
+    }
+
+    /// The same, in this room and for a user who has these settings already.
+    pub(crate) fn helix_of(&self, room: &Room, home: TempDir, more: &str, files: &[&str]) -> Helix {
+        let setup = room
+            .clone()
             .showing(home.path())
             .with("HOME", home.path())
             .command(
                 &self.path(),
                 ["legwork", "setup", "helix", "--languages", "rust,markdown"],
             );
-        let output = Command::new(&room[0])
-            .args(&room[1..])
+        let output = Command::new(&setup[0])
+            .args(&setup[1..])
             .output()
             .expect("a room");
         assert!(output.status.success(), "{output:?}");
         let config = home.path().join(".config/helix/config.toml");
         let text = std::fs::read_to_string(&config).expect("legwork wrote it");
         std::fs::write(&config, text + "\n" + more).expect("a file");
-        Helix::open(&self.room(), &self.path(), home, files)
+        Helix::open(room, &self.path(), home, files)
     }
 
     /// Runs a script as a task to its end, and gives the task's id.

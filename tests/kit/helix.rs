@@ -60,4 +60,28 @@ impl Helix {
         self.screen.text(line);
         self.screen.keys(&["Enter"]);
     }
+
+    /// Goes to a line, counted from 1.
+    ///
+    /// # Panics
+    ///
+    /// When the terminal is gone.
+    pub fn go(&self, line: u32) {
+        self.command(&format!(":{line}"));
+    }
+
+    /// Opens the menu of code actions and takes the entry with these words, which must be the one `down` steps below the
+    /// first.
+    ///
+    /// # Panics
+    ///
+    /// When no entry has these words.
+    pub fn act(&self, words: &str, down: usize) {
+        self.screen.keys(&["Space", "a"]);
+        self.screen.wait(words);
+        for _ in 0..down {
+            self.screen.keys(&["Down"]);
+        }
+        self.screen.keys(&["Enter"]);
+    }
 }

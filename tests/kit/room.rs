@@ -9,9 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::product;
 
-/// Builds the room's root on a tmpfs and enters it. Arguments: the room, the directories to show, `--`, the directory to
-/// start in, assignments for the environment, the program and its arguments.
+/// Builds the room's root on a tmpfs and enters it. Arguments: the room, the directories to show, those behind
+/// [`UNWRITABLE`] so that nobody in the room can write there, `--`, the directory to start in, assignments for the
+/// environment, the program and its arguments.
 const ENTER: &str = include_str!("room/enter.sh");
+
+/// Stands before a path that is absolute.
+const UNWRITABLE: &str = "unwritable:";
 
 /// A release of Debian whose editors can be had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +31,7 @@ pub enum Release {
 pub struct Room {
     root: PathBuf,
     shown: Vec<PathBuf>,
+    unwritable: Vec<PathBuf>,
     environment: Vec<(OsString, OsString)>,
 }
 
@@ -50,6 +55,7 @@ impl Room {
         Self {
             root,
             shown: Vec::new(),
+            unwritable: Vec::new(),
             environment: Vec::new(),
         }
         .with("PATH", "/usr/bin:/bin")
@@ -65,6 +71,13 @@ impl Room {
         // A directory must be there before what is shown below it.
         self.shown.sort();
         self.shown.dedup();
+        self
+    }
+
+    /// Shows a file or a directory so that it cannot be written, also where what is around it can be.
+    #[must_use]
+    pub fn showing_unwritable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.unwritable.push(path.into());
         self
     }
 
@@ -91,6 +104,11 @@ impl Room {
         line.extend(["sh", "-c", ENTER, "enter"].map(OsString::from));
         line.push(room.root.into());
         line.extend(room.shown.into_iter().map(OsString::from));
+        for path in room.unwritable {
+            let mut word = OsString::from(UNWRITABLE);
+            word.push(path);
+            line.push(word);
+        }
         line.push("--".into());
         line.push(folder.into());
         for (name, value) in room.environment {

@@ -17,8 +17,13 @@ for part in proc dev; do
     mount --rbind "/$part" "$root/$part"
 done
 while [ "$1" != -- ]; do
-    mkdir -p "$root$1"
-    mount --rbind "$1" "$root$1"
+    shown=${1#unwritable:}
+    # What lies in a directory that is shown is there already.
+    test -e "$root$shown" || mkdir -p "$root$shown"
+    mount --rbind "$shown" "$root$shown"
+    if [ "$shown" != "$1" ]; then
+        mount -o remount,bind,ro "$root$shown"
+    fi
     shift
 done
 shift

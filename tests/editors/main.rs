@@ -1,6 +1,7 @@
 //! Legwork in real editors: keys are pressed in a terminal, and what they did is looked for on the screen, in the buffer
 //! and in the file. The editors are those of two Debian releases, see `kit::room`.
 
+mod emacs;
 mod helix;
 mod helix_files;
 mod helix_typing;

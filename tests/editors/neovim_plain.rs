@@ -169,3 +169,33 @@ fn reviewing() {
         drop(step);
     }
 }
+
+/// Neovim starts a server for what lies outside of the folder of the one that runs; where that is the copy of a new file,
+/// it is about the task.
+#[test]
+fn a_new_file_is_decided_in_its_copy() {
+    const ENABLE: &str = "vim.lsp.config('legwork', { cmd = { 'legwork', 'lsp' }, root_markers = { '.git' } })\n\
+                          vim.lsp.enable('legwork')";
+    let _row = row(Release::Sid, "vim.lsp.enable, and a new file");
+    let stage = Stage::new(Release::Sid, &[("a.txt", "a\n"), (".git/HEAD", "")]);
+    let id = stage.task("echo new > new.txt");
+    let nvim = Nvim::open(&stage.room(), &stage.path(), ENABLE, &["a.txt"]);
+    nvim.wait_lua("#vim.lsp.get_clients({ bufnr = 0, name = 'legwork' }) == 1");
+    nvim.lua("vim.lsp.get_clients({ name = 'legwork' })[1]:exec_cmd({ title = '', command = 'legwork.review' })");
+    nvim.wait_lua("vim.fn.expand('%:t') == 'new.txt'");
+    nvim.wait_lua("#vim.lsp.get_clients({ bufnr = 0, name = 'legwork' }) == 1");
+    assert_eq!(nvim.buffer(), "new");
+    assert_eq!(
+        nvim.lua("return #vim.lsp.get_clients({ name = 'legwork' })"),
+        2.into()
+    );
+    // It takes a moment until a server that was just started knows of the task.
+    nvim.wait_lua(
+        "(function() local a = vim.lsp.buf_request_sync(0, 'textDocument/codeAction', \
+         vim.tbl_extend('force', vim.lsp.util.make_range_params(0, 'utf-8'), { context = { diagnostics = {} } }), 1000) \
+         local _, first = next(a or {}) return first ~= nil and first.result ~= nil and #first.result == 2 end)()",
+    );
+    act(&nvim, "Accept the new file");
+    stage.await_pending(&id, 0);
+    stage.await_file("new.txt", "new\n");
+}

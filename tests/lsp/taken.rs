@@ -1,5 +1,8 @@
 //! Buffers that are not files, or not as the task's files, or cannot be changed.
 
+use std::path::Path;
+
+use kit::{lsp::Client, screen::eventually};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, accept, begin, delegate, refused, until_state, until_task};
@@ -109,4 +112,76 @@ fn new_file_shown_against_the_wrong_buffer() {
     until_task(&client, &task, |item| item["pending"] == 0);
     let later = client.request("legwork/walk", json!({})).expect("a walk");
     assert_eq!(later["items"], Value::Array(Vec::new()));
+}
+
+/// A new file is read in a copy and decided there: also by a server that a client starts for the copy alone, since it lies
+/// outside of all folders.
+#[test]
+fn a_new_file_is_decided_in_its_copy() {
+    let stage = Stage::with(&[("main.go", "package main\n")]);
+    let mut setup = stage.setup();
+    setup.options = Value::Null;
+    let client = Client::with(&stage.home, &setup);
+    delegate(
+        &client,
+        "echo one > one.go; mkdir deep; echo two > deep/two.go",
+    );
+    setup.folders = Vec::new();
+    let alone = Client::with(&stage.home, &setup);
+    let start = json!({ "line": 0, "character": 0 });
+    for (by, verb, left) in [(&alone, "Accept", 1), (&client, "Reject", 0)] {
+        let place = client.command("legwork.review", json!(null));
+        let uri = place.expect("a hunk")["uri"]
+            .as_str()
+            .expect("a file")
+            .to_owned();
+        let path = uri.strip_prefix("file://").expect("a file");
+        assert!(
+            !path.starts_with(stage.folder.path().to_str().expect("UTF-8")),
+            "{path}"
+        );
+        by.open(Path::new(path));
+        let params = json!({
+            "textDocument": { "uri": uri }, "range": { "start": start, "end": start },
+            "context": { "diagnostics": [] },
+        });
+        // The server that was just started has to hear of the task first.
+        let actions = eventually(
+            || format!("actions for {uri}"),
+            || {
+                let actions = by.request("textDocument/codeAction", params.clone());
+                let actions = actions
+                    .expect("actions")
+                    .as_array()
+                    .expect("a list")
+                    .clone();
+                (!actions.is_empty()).then_some(actions)
+            },
+        );
+        assert_eq!(actions.len(), 2, "{actions:?}");
+        let action = actions
+            .iter()
+            .find(|action| {
+                action["title"]
+                    .as_str()
+                    .is_some_and(|title| title.starts_with(verb))
+            })
+            .expect("an action");
+        let command = &action["command"];
+        by.command(
+            command["command"].as_str().expect("a name"),
+            command["arguments"][0].clone(),
+        )
+        .expect("decided");
+        let tasks = client.request("legwork/tasks", json!({})).expect("tasks");
+        let task = tasks["tasks"][0]["task"]
+            .as_str()
+            .expect("a task")
+            .to_owned();
+        until_task(&client, &task, |item| item["pending"] == left);
+    }
+    let deep = stage.path("deep/two.go").exists();
+    assert_ne!(stage.path("one.go").exists(), deep, "one was accepted");
+    // Nothing is shown or asked for in a copy that is decided.
+    assert_eq!(client.requests("workspace/applyEdit").len(), 0);
 }

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::{
     asks::{self, AskKind},
     documents::Document,
+    name::HunkName,
+    preview,
     session::{Session, Shown},
     sheet::{Spot, Stand},
     symbols, tell, walk,
@@ -38,9 +40,17 @@ pub(crate) fn of(session: &Session, params: &CodeActionParams) -> Vec<CodeAction
             .find(|spot| spot.meets(first, last, lines))?;
         Some((shown, spot))
     });
-    let mut actions = match spot {
-        Some((shown, spot)) => review(shown, spot),
-        None => delegate(session, document, params),
+    let copy = document
+        .real
+        .as_deref()
+        .and_then(|real| preview::of(session, real));
+    let mut actions = match (spot, copy) {
+        (_, Some((task, path))) => {
+            let waiting = preview::waiting(&state, &task, &path);
+            waiting.first().map(decide).unwrap_or_default()
+        }
+        (Some((shown, spot)), None) => review(shown, spot),
+        (None, None) => delegate(session, document, params),
     };
     actions.retain(|action| wanted(params, action));
     actions.truncate(MOST);
@@ -148,6 +158,18 @@ fn review(shown: &Shown, spot: &Spot) -> Vec<CodeAction> {
         Some(task),
     ));
     actions
+}
+
+/// This is a copy of a file that a task would create.
+fn decide(name: &HunkName) -> Vec<CodeAction> {
+    let hunk = json!({ "hunk": name.to_string() });
+    let about = |verb: &str, command| {
+        let title = format!("{verb} the new file `{}`", name.path);
+        action(title, CodeActionKind::QuickFix, command, Some(hunk.clone()))
+    };
+    let mut accept = about("Accept", "legwork.accept");
+    accept.is_preferred = Some(true);
+    vec![accept, about("Reject", "legwork.reject")]
 }
 
 /// No hunk stands here: what could be asked for.

@@ -28,6 +28,7 @@ mod frames;
 mod ingress;
 mod name;
 mod present;
+mod preview;
 mod profile;
 mod progress;
 mod record;

@@ -24,6 +24,7 @@ use crate::{
     documents::{self, Document, Documents},
     ext,
     name::HunkName,
+    preview,
     profile::Profile,
     record::Record,
     roots::Roots,
@@ -135,7 +136,7 @@ impl Session {
     }
 
     /// A buffer is open from now on.
-    pub(crate) fn opened(&self, params: DidOpenTextDocumentParams) {
+    pub(crate) fn opened(self: &Arc<Self>, params: DidOpenTextDocumentParams) {
         let line_ends = self
             .profile
             .get()
@@ -148,7 +149,9 @@ impl Session {
             if let Some(shown) = state.shown.get_mut(real) {
                 shown.sent = None;
             }
-            if !state.roots.iter().any(|root| real.starts_with(&root.real))
+            if let Some((task, _)) = preview::of(self, real) {
+                tokio::spawn(preview::opened(Arc::clone(self), task));
+            } else if !state.roots.iter().any(|root| real.starts_with(&root.real))
                 && let Some(folder) = state.roots.of(real)
             {
                 state.roots.add(folder);

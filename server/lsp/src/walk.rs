@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     failure::Failure,
     name::HunkName,
-    present,
+    present, preview,
     session::{Session, State as SessionState},
     sheet::Stand,
 };
@@ -200,7 +200,7 @@ pub(crate) async fn go(session: &Session, mut step: Step) -> Result<Item, Failur
     let mut place = item(session, &step);
     if session.wants(|profile| profile.show_document) {
         if !is_there(session, &step) && !place.uri.starts_with("legwork:") {
-            place.uri = preview(session, &step).await?;
+            place.uri = copy(session, &step).await?;
         }
         let at = Position {
             line: step.line,
@@ -221,7 +221,7 @@ pub(crate) async fn go(session: &Session, mut step: Step) -> Result<Item, Failur
 }
 
 /// A file that the task would create, to be read: clients that know no `legwork:` address get it as a file of ours.
-async fn preview(session: &Session, step: &Step) -> Result<String, Failure> {
+async fn copy(session: &Session, step: &Step) -> Result<String, Failure> {
     let found = session
         .state()
         .tasks
@@ -229,29 +229,8 @@ async fn preview(session: &Session, step: &Step) -> Result<String, Failure> {
         .and_then(|known| known.file(&step.name.path))
         .ok_or_else(|| Failure::new("the hunk is gone: go to the next one"))?;
     let (_, agent) = present::bytes(session, &found).await?;
-    let path = step
-        .name
-        .path
-        .under(&session.settings.preview.join(step.name.task.as_str()));
-    let write = {
-        let path = path.clone();
-        move || -> std::io::Result<()> {
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            std::fs::write(&path, agent.as_deref().map_or(&[][..], Vec::as_slice))
-        }
-    };
-    let written = tokio::task::spawn_blocking(write).await;
-    match written {
-        Ok(Ok(())) => Ok(crate::uri::from_path(&path)),
-        Ok(Err(error)) => Err(Failure::new(format!(
-            "the new file cannot be shown: {error}"
-        ))),
-        Err(error) => Err(Failure::new(format!(
-            "the new file cannot be shown: {error}"
-        ))),
-    }
+    let path = preview::write(session, &step.name, agent).await?;
+    Ok(crate::uri::from_path(&path))
 }
 
 /// A hunk in half a line, for menus and messages.

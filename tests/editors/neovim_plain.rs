@@ -55,10 +55,10 @@ fn delegating_watching_and_cancelling() {
         drop(step);
 
         let step = row(release, "cancel: window/workDoneProgress/cancel");
-        nvim.lua(&format!(
-            "vim.lsp.get_clients({{ name = 'legwork' }})[1].notify('window/workDoneProgress/cancel', {{ token = 'legwork/{}' }})",
-            waiting["id"].as_str().unwrap()
-        ));
+        nvim.lua(
+            "local client = vim.lsp.get_clients({ name = 'legwork' })[1] \
+             client.notify('window/workDoneProgress/cancel', { token = next(client.progress.pending) })",
+        );
         stage.await_task("it is cancelled", |task| {
             task["id"] == waiting["id"] && task["outcome"]["type"] == "cancelled"
         });

@@ -6,7 +6,7 @@ use std::{
     os::fd::{AsFd as _, BorrowedFd, OwnedFd},
 };
 
-use legwork_link::{Collected, Found, FoundKind, LinkError, Substream, frame};
+use legwork_link::{Collected, Found, FoundKind, LinkError, MAX_COLLECTED, Substream, frame};
 use rustix::{
     fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fgetxattr, openat, readlinkat, statat},
     io::Errno,
@@ -129,7 +129,10 @@ impl Walk<'_> {
                 let file = openat(dir, name, flags, Mode::empty()).map_err(broken)?;
                 let size = u64::try_from(stat.st_size).unwrap_or(0);
                 self.found(path, FoundKind::File { mode, size }).await?;
-                self.data(file, path).await?;
+                if size <= MAX_COLLECTED {
+                    self.data(file, path).await?;
+                }
+                frame::write(self.substream, &Collected::EndOfFile).await?;
             }
             FileType::Directory => {
                 let below =
@@ -181,7 +184,7 @@ impl Walk<'_> {
             }
             frame::write(self.substream, &Collected::Data(buffer[..count].to_vec())).await?;
         }
-        Ok(frame::write(self.substream, &Collected::EndOfFile).await?)
+        Ok(())
     }
 }
 

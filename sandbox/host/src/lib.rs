@@ -37,6 +37,6 @@ pub use exec::{Exit, ExitStatus, Output, Program, Source};
 pub use failure::HostError;
 pub use installation::Installation;
 pub use legwork_image::Progress;
-pub use legwork_link::{Collected, Found, FoundKind, MAX_WATCHED};
+pub use legwork_link::{Collected, Found, FoundKind, MAX_COLLECTED, MAX_WATCHED};
 pub use probe::{Chosen, Hardware, HostReport, probe};
 pub use sandbox::{Created, Running, Sandbox, Timings};

@@ -1,6 +1,6 @@
 //! The order that frames of a listing must come in, which a guest may not keep to. Pure.
 
-use legwork_link::{Collected, FoundKind, MAX_WATCHED};
+use legwork_link::{Collected, FoundKind, MAX_COLLECTED, MAX_WATCHED};
 
 use crate::HostError;
 
@@ -70,8 +70,9 @@ impl Order {
             }
             Some(Collected::Data(bytes)) if let Some(length) = &mut self.file => {
                 *length = length.saturating_add(bytes.len() as u64);
-                if watch && *length > MAX_WATCHED {
-                    return wrong("a watch tells a file that is too long for it");
+                let most = if watch { MAX_WATCHED } else { MAX_COLLECTED };
+                if *length > most {
+                    return wrong("a file is told that is too long for a listing");
                 }
             }
             Some(Collected::EndOfFile) if self.file.is_some() => self.file = None,
@@ -152,6 +153,15 @@ mod tests {
                 .to_string();
             assert!(!failed.contains('\u{1b}') && failed.len() < 400, "{failed}");
         }
+    }
+
+    #[test]
+    fn a_listing_tells_no_file_without_end() {
+        let mut order = Order::new(Kind::Whole);
+        order.take(Some(file())).unwrap();
+        let most = usize::try_from(MAX_COLLECTED).unwrap();
+        order.take(Some(data(most))).unwrap();
+        assert!(order.take(Some(data(1))).is_err());
     }
 
     #[test]

@@ -22,10 +22,14 @@ pub use message::{
 pub use mux::{Dialer, Substream};
 
 /// Version of everything in this crate.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The longest file whose data a watch tells, in bytes. Longer ones are as if they were not there.
 pub const MAX_WATCHED: u64 = 1 << 20;
+
+/// The longest file whose data a listing tells, in bytes. Of a longer one, which may be sparse and as long as it likes, only
+/// the length is told.
+pub const MAX_COLLECTED: u64 = 64 << 20;
 
 /// Why the conversation cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -115,7 +115,8 @@ pub enum ExecStatus {
 /// One frame of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Collected {
-    /// Something stands in the upper layer. A file is followed by its data and [`Collected::EndOfFile`].
+    /// Something stands in the upper layer. A file is followed by its data, if it is not longer than
+    /// [`MAX_COLLECTED`](crate::MAX_COLLECTED), and [`Collected::EndOfFile`].
     Found(Found),
     /// Bytes of the file that was last found.
     Data(Vec<u8>),

@@ -11,8 +11,8 @@ use std::{
 
 use anyhow::Context as _;
 use legwork_link::{
-    Collected, Configure, Configured, FoundKind, LinkError, Open, Stats, Substream, frame, hello,
-    mux,
+    Collected, Configure, Configured, FoundKind, LinkError, MAX_COLLECTED, Open, Stats, Substream,
+    frame, hello, mux,
 };
 use legwork_spec::{BOOT_CONFIG_VERSION, BootConfig};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
@@ -138,11 +138,16 @@ async fn collect(base: &Base, substream: &mut Substream) -> Result<(), LinkError
     let last = match base.upper() {
         Ok(entries) => {
             for entry in entries {
-                let is_file = matches!(entry.found.kind, FoundKind::File { .. });
+                let told = match entry.found.kind {
+                    FoundKind::File { size, .. } => Some(size <= MAX_COLLECTED),
+                    _ => None,
+                };
                 let path = base.place(&entry.found.path);
                 frame::write(substream, &Collected::Found(entry.found)).await?;
-                if is_file {
-                    data(&fs::read(path)?, substream).await?;
+                match told {
+                    Some(true) => data(&fs::read(path)?, substream).await?,
+                    Some(false) => data(&[], substream).await?,
+                    None => {}
                 }
             }
             Collected::Done

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use legwork_host::{Collected, Found, FoundKind, Running, Sandbox};
+use legwork_host::{Collected, Found, FoundKind, MAX_COLLECTED, Running, Sandbox};
 use legwork_model::{
     Change, ChangeKind, ChangeSet, Failure, FailureKind, Phase, Side, Task, TaskId,
 };
@@ -146,7 +146,9 @@ fn take(
     workspace: &Workspace,
     blobs: &BlobStore,
 ) -> Result<ChangeSet, Failure> {
-    let caps = Caps::default();
+    let mut caps = Caps::default();
+    // The data of longer files do not come.
+    caps.file = caps.file.min(MAX_COLLECTED);
     let mut builder =
         ChangeSetBuilder::new(snapshot, workspace, caps).map_err(|error| unusable(&error))?;
     let mut incoming: Option<Incoming> = None;

@@ -1,6 +1,6 @@
 //! Undo, and what a daemon that is gone left between intention and record.
 
-use legwork_model::TaskId;
+use legwork_model::{Side, TaskId};
 use legwork_review::Content;
 use legwork_wire::{Decided, Skipped, Undo};
 use legwork_workspace::{Applied, Edit, Recovered, RecoveredAs, Workspace, recover};
@@ -109,6 +109,13 @@ impl Reviewer {
                 .map(|live| sides::side(live, &self.blobs))
                 .transpose()?;
             if live_side == edit.after {
+                // A folder is still said to stay: else it would go with the last file in it.
+                if live_side == Some(Side::Dir) {
+                    edits.push(Edit {
+                        before: live_side,
+                        ..edit.clone()
+                    });
+                }
                 continue;
             }
             if live_side == edit.before {

@@ -56,6 +56,16 @@ fn a_bulk_accept_leaves_the_sensitive_and_undo_brings_every_byte_back() {
 }
 
 #[test]
+fn a_folder_that_was_there_stays_when_its_only_file_is_taken_back() {
+    let desk = Desk::new();
+    fs::create_dir(desk.root.join("dir")).unwrap();
+    desk.accept(&[("dir", None)]).unwrap();
+    assert_eq!(desk.read("dir/new.txt"), "new\n");
+    desk.undo().unwrap();
+    assert_eq!(fs::read_dir(desk.root.join("dir")).unwrap().count(), 0);
+}
+
+#[test]
 fn hunks_are_decided_one_by_one_and_never_twice() {
     let desk = Desk::new();
     desk.accept(&[("a.txt", Some(2))]).unwrap();

@@ -35,7 +35,7 @@ pub(super) fn plan(
         replaces: Vec::new(),
         places: Vec::new(),
         make_dirs: BTreeSet::new(),
-        occupied: BTreeSet::new(),
+        occupied: BTreeMap::new(),
     };
     for edit in edits {
         if !seen.insert(&edit.path) {
@@ -112,8 +112,8 @@ struct Plan<'a> {
     replaces: Vec<(TreePath, Side, Side, Stat)>,
     places: Vec<(TreePath, Side)>,
     make_dirs: BTreeSet<TreePath>,
-    /// Where something new comes although a directory is there now.
-    occupied: BTreeSet<TreePath>,
+    /// Where something new comes although a directory is there now; whether the edit knows of that directory.
+    occupied: BTreeMap<TreePath, bool>,
 }
 
 impl<'a> Plan<'a> {
@@ -149,7 +149,7 @@ impl<'a> Plan<'a> {
             }
             (Here::Dir, Some(new)) => {
                 self.emptied.insert(path.clone());
-                self.occupied.insert(path.clone());
+                self.occupied.insert(path.clone(), edit.before.is_some());
                 self.places.push((path.clone(), new.clone()));
             }
             (Here::Leaf(old, _), None) => self.remove(path, old),
@@ -225,13 +225,19 @@ impl<'a> Plan<'a> {
         let depth = |path: &TreePath| path.components().count();
         while let Some(dir) = waiting.iter().max_by_key(|path| depth(path)).cloned() {
             waiting.remove(&dir);
+            // One that is empty without this set is somebody else's: it was made since the edit was.
+            let foreign = self.occupied.get(&dir) == Some(&false)
+                && !self.gone.iter().any(|path| path.is_below(&dir));
+            if foreign {
+                return Err(changed(&dir, "is a folder by now"));
+            }
             let stays = self.kept.contains(&dir) || comes.contains(&dir);
             let mode = if stays { None } else { self.empties(&dir)? };
             if let Some(mode) = mode {
                 self.gone.insert(dir.clone());
                 waiting.extend(dir.parent());
                 removed.push((dir, mode));
-            } else if self.occupied.contains(&dir) {
+            } else if self.occupied.contains_key(&dir) {
                 return Err(changed(&dir, "is a folder that holds something by now"));
             }
         }

@@ -307,6 +307,7 @@ fn what_is_not_as_expected_is_refused_with_a_sentence() {
         .write("a", "1")
         .write("read-only", "r")
         .write("d/x", "x");
+    fs::create_dir(scene.at("empty")).unwrap();
     symlink("d", scene.at("l")).unwrap();
     fs::set_permissions(scene.at("read-only"), fs::Permissions::from_mode(0o444)).unwrap();
     let before = scene.picture();
@@ -325,9 +326,11 @@ fn what_is_not_as_expected_is_refused_with_a_sentence() {
             vec![edit("d", scene.file("2"), None)],
             "`d` is of another type by now",
         ),
+        (vec![edit("d", None, new.clone())], "`d` is a folder by now"),
+        // An empty one is the user's as well.
         (
-            vec![edit("d", None, new.clone())],
-            "`d` is a folder that holds something",
+            vec![edit("empty", None, new.clone())],
+            "`empty` is a folder by now",
         ),
         (
             vec![edit("a/x", None, new.clone())],

@@ -80,7 +80,7 @@ fn what_a_guest_may_not_do_is_refused_by_name() {
     folder.sh("git init -q .");
     let git = standing(&folder.path().join(".git"));
     let script = "mkdir -p .git/hooks sub/.GIT; echo 'touch /tmp/pwned' > .git/hooks/post-checkout; echo x > sub/.GIT/config; \
-        ln -s /etc/passwd absolute; ln -s ../../outside up; mkfifo pipe; printf x > \"$(printf 'new\\nline')\"; echo ok > fine.txt";
+        ln -s /etc/passwd absolute; ln -s ../../outside up; mkfifo pipe; echo ok > fine.txt";
     let task = home.task(&folder.path(), script);
     let id = task["task"].as_str().unwrap();
     let shown = home.legwork(&folder.path(), ["show", id, "--json"]).json();
@@ -98,7 +98,7 @@ fn what_a_guest_may_not_do_is_refused_by_name() {
                 .join("/")
         })
         .collect();
-    for path in ["absolute", "up", "pipe", "new\\x0aline"] {
+    for path in ["absolute", "up", "pipe"] {
         assert!(refused.contains(path), "{path} is not in {refused:?}");
     }
     assert!(

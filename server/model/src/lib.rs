@@ -34,7 +34,7 @@ pub use head::Head;
 pub use id::{ParseTaskIdError, TaskId};
 pub use manifest::{Entry, EntryKind, LeftOut, Manifest, Reason};
 pub use outcome::{Failure, FailureKind, Outcome};
-pub use path::{PathError, TreePath, escape, unescape};
+pub use path::{PathError, TreePath, escape, is_hidden, unescape};
 pub use request::{Finding, Place, Request, RequestError};
 pub use state::{TaskState, Transition};
 pub use task::{Report, Task, TaskSpec, Timings, Worker};

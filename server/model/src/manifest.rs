@@ -49,6 +49,8 @@ pub enum Reason {
     Secret,
     /// The version control system's own folder.
     VersionControl,
+    /// The same, but the guest has a copy of its own, because the user named it; nothing of it is ever taken over.
+    Copied,
     /// A socket, FIFO or device.
     Special,
     /// It could not be read.
@@ -68,6 +70,9 @@ impl Reason {
             Self::Ignored => "an ignore rule names it",
             Self::Secret => "its name says that it holds a secret",
             Self::VersionControl => "it belongs to the version control system",
+            Self::Copied => {
+                "it belongs to the version control system; the task has a copy of its own"
+            }
             Self::Special => "it is a socket, FIFO or device",
             Self::Unreadable => "it cannot be read",
             Self::OtherFileSystem => "it lies on another file system",

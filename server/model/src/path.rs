@@ -13,8 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// A relative path inside a workspace: one or more components joined by `/`. No component is empty, `.` or `..`, none
 /// holds a NUL byte or is longer than 255 bytes. Names need not be UTF-8.
 ///
-/// As text (display, JSON, arguments) a control character, a backslash, and each byte that is not part of valid UTF-8
-/// stand as `\xNN`, so that every path has exactly one spelling that is safe to print.
+/// As text (display, JSON, arguments) a control character, a character that hides itself ([`is_hidden`]), a backslash, and
+/// each byte that is not part of valid UTF-8 stand as `\xNN`, so that every path has exactly one spelling that is safe to
+/// print.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePath(Vec<u8>);
 
@@ -133,7 +134,7 @@ pub fn escape(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c == '\\' || c.is_control() {
+            if c == '\\' || c.is_control() || is_hidden(c) {
                 for byte in c.encode_utf8(&mut [0; 4]).bytes() {
                     // Writing to a `String` cannot fail.
                     let _ok = write!(text, "\\x{byte:02x}");
@@ -147,6 +148,14 @@ pub fn escape(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Whether a character has no shape of its own or turns the direction of text, so that a name that holds it looks like
+/// another. What joins an emoji or chooses how it is drawn is none.
+pub fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The bytes that [`escape`] was given; `None` when a backslash is not the start of `\xNN`.
@@ -232,10 +241,16 @@ mod tests {
             b"tab\there",
             b"\xff/ok",
             "ü/\u{85}".as_bytes(),
+            "photo\u{202e}gpj.exe".as_bytes(),
+            ".g\u{200c}it\u{2028}".as_bytes(),
+            "👩\u{200d}🚀".as_bytes(),
         ] {
             let path = TreePath::from_bytes(bytes).unwrap();
             let text = path.to_string();
-            assert!(!text.chars().any(char::is_control), "{text}");
+            assert!(
+                !text.chars().any(|c| c.is_control() || is_hidden(c)),
+                "{text}"
+            );
             assert_eq!(text.parse(), Ok(path));
         }
         assert!("a\\q".parse::<TreePath>().is_err());

@@ -4,7 +4,7 @@
 
 use legwork_model::{Change, ChangeKind, ChangeSet, EntryKind, Side, TreePath, escape};
 
-use crate::{Blob, Live, Snapshot, Workspace, blobs::is_binary, sensitive};
+use crate::{Blob, BlobStore, Live, Snapshot, Workspace, blobs::is_binary, sensitive};
 
 use check::Check;
 use merge::{Base, Item, Raw, Upper};
@@ -181,16 +181,16 @@ impl<'a> ChangeSetBuilder<'a> {
         Ok(())
     }
 
-    /// Makes the change set.
+    /// Makes the change set. The contents that were added are in `blobs`.
     ///
     /// # Errors
     ///
     /// [`ChangeError`]; nothing of the report is used then.
-    pub fn finish(mut self) -> Result<ChangeSet, ChangeError> {
+    pub fn finish(mut self, blobs: &BlobStore) -> Result<ChangeSet, ChangeError> {
         let base = Base::new(&self.base.manifest);
         merge::check_parents(base, &self.upper)?;
-        check::refuse_collisions(base, &mut self.upper);
         check::refuse_repositories(base, &mut self.upper);
+        let deceptive = check::deceptive(base, &self.upper);
         let mut changes = Vec::new();
         for raw in merge::changes(base, &self.upper) {
             match self.allowed(&raw) {
@@ -198,10 +198,12 @@ impl<'a> ChangeSetBuilder<'a> {
                 Err(reason) => self.upper.refuse_text(raw.path.to_string(), reason),
             }
         }
-        let mut changes = renames::find(changes);
+        let text = |change: &Change| self.text(change, blobs);
+        let mut changes = renames::find(&changes, &text);
         for change in &mut changes {
+            let name = || merge::up(&change.path).find_map(|path| deceptive.get(&path).cloned());
             if change.sensitive.is_none() {
-                change.sensitive = sensitive::why(change);
+                change.sensitive = name().or_else(|| sensitive::why(change));
             }
         }
         mark_mass_deletion(&mut changes, self.base.manifest.files());
@@ -210,6 +212,20 @@ impl<'a> ChangeSetBuilder<'a> {
             changes,
             refused: self.upper.into_refused(),
         })
+    }
+
+    /// What a deleted file held or a new one holds, to compare it with others. One that cannot be had is like no other.
+    fn text(&self, change: &Change, blobs: &BlobStore) -> Option<Vec<u8>> {
+        let side = change.before.as_ref().or(change.after.as_ref());
+        match side? {
+            Side::File { size, digest, .. } if *size <= renames::LONGEST && !change.binary => {
+                match change.kind {
+                    ChangeKind::Create => blobs.get(digest).ok(),
+                    _ => self.base.read(self.base.manifest.get(&change.path)?).ok(),
+                }
+            }
+            _ => None,
+        }
     }
 
     fn count(&mut self) -> Result<(), ChangeError> {
@@ -324,7 +340,9 @@ impl<'a> ChangeSetBuilder<'a> {
 fn mark_mass_deletion(changes: &mut [Change], files: usize) {
     let deleted = |change: &&Change| change.kind == ChangeKind::Delete;
     let count = changes.iter().filter(deleted).count();
-    if count < 10 || count * 5 <= files {
+    let most = count >= 3 && count * 2 > files;
+    let many = count >= 10 && count * 5 > files;
+    if !most && !many {
         return;
     }
     for change in changes

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use legwork_model::{Head, escape};
 
-use crate::{Workspace, rules};
+use crate::{
+    Workspace,
+    rules::{self, GitDirs},
+};
 
 /// A longer list of packed references is not read, in bytes.
 const PACKED_MAX: u64 = 16 << 20;
@@ -21,7 +24,7 @@ impl Workspace {
             .ancestors()
             .map(|dir| dir.join(".git"))
             .find(|path| path.symlink_metadata().is_ok())?;
-        let (own, common) = rules::git_dirs(&dot_git)?;
+        let GitDirs { own, common } = GitDirs::of(&dot_git)?;
         let head = reference(&own.join("HEAD"))?;
         let Some(name) = head.strip_prefix("ref: ") else {
             return is_commit(&head).then_some(Head {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use legwork_model::is_hidden;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// The folders and files in which version control systems keep themselves.
@@ -57,12 +58,12 @@ fn is_ignorable(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a name holds what must not reach a screen or what hides itself: control characters and marks that have no
-/// shape or turn the direction of text.
+/// Whether a name holds what looks like something else, or like nothing, on a screen: control characters and marks that
+/// have no shape or turn the direction of text. It is shown escaped ([`legwork_model::escape`]).
 pub(crate) fn is_unprintable(name: &[u8]) -> bool {
     String::from_utf8_lossy(name)
         .chars()
-        .any(|c| c.is_control() || (is_ignorable(c) && !matches!(c, '\u{200d}' | '\u{fe0f}')))
+        .any(|c| c.is_control() || is_hidden(c))
 }
 
 /// Whether a name says that a secret is in it.

@@ -195,10 +195,44 @@ impl Rules {
     }
 }
 
+/// Where git keeps what belongs to a working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GitDirs {
+    /// What is this working tree's own: its head and index.
+    pub(crate) own: PathBuf,
+    /// What it has in common with others: objects and branches. The same folder where there are no others.
+    pub(crate) common: PathBuf,
+}
+
+impl GitDirs {
+    /// What a `.git` leads to, be it the folder itself or a file; `None` for a file that does not say where.
+    pub(crate) fn of(dot_git: &Path) -> Option<Self> {
+        let own = match read_bounded(dot_git, 8192) {
+            // A worktree or submodule: the file says where.
+            Some(text) => dot_git
+                .parent()
+                .unwrap_or(Path::new("."))
+                .join(OsStr::from_bytes(
+                    text.strip_prefix(b"gitdir:")?.trim_ascii(),
+                )),
+            None => dot_git.to_owned(),
+        };
+        let common = match read_bounded(&own.join("commondir"), 8192) {
+            Some(target) => own.join(OsStr::from_bytes(target.trim_ascii())),
+            None => own.clone(),
+        };
+        Some(Self { own, common })
+    }
+}
+
 impl Repository {
     /// Reads what git says of a repository. What cannot be read is as if it were not there.
     fn at(dot_git: &Path) -> Self {
-        let Some((git_dir, common)) = git_dirs(dot_git) else {
+        let Some(GitDirs {
+            own: git_dir,
+            common,
+        }) = GitDirs::of(dot_git)
+        else {
             return Self::default();
         };
         let exclude: PathBuf = common.join("info/exclude");
@@ -209,25 +243,6 @@ impl Repository {
                 .unwrap_or_default(),
         }
     }
-}
-
-/// The directory of a repository, and the one that it shares with others: the same, but for a worktree.
-pub(crate) fn git_dirs(dot_git: &Path) -> Option<(PathBuf, PathBuf)> {
-    let own = match read_bounded(dot_git, 8192) {
-        // A worktree or submodule: the file says where.
-        Some(text) => dot_git
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join(OsStr::from_bytes(
-                text.strip_prefix(b"gitdir:")?.trim_ascii(),
-            )),
-        None => dot_git.to_owned(),
-    };
-    let common = match read_bounded(&own.join("commondir"), 8192) {
-        Some(target) => own.join(OsStr::from_bytes(target.trim_ascii())),
-        None => own.clone(),
-    };
-    Some((own, common))
 }
 
 /// Patterns of the user, as in a `.gitignore`, that bring things in.

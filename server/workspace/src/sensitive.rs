@@ -108,6 +108,9 @@ const ENDS: [(&str, &str); 9] = [
     (".tf", CI),
 ];
 
+/// A file of so many bytes is not cut to a tenth by the way: a write may have failed half way.
+const LONG: u64 = 4096;
+
 /// Why a change is sensitive, if it is.
 pub(crate) fn why(change: &Change) -> Option<String> {
     let from = match &change.kind {
@@ -150,6 +153,13 @@ fn side(change: &Change) -> Option<&'static str> {
     };
     if executable(&change.after) && !executable(&change.before) {
         return Some("it becomes executable");
+    }
+    if let (Some(Side::File { size: was, .. }), Some(Side::File { size: is, .. })) =
+        (&change.before, &change.after)
+        && *was >= LONG
+        && is.saturating_mul(10) < *was
+    {
+        return Some("nine tenths of it and more are gone");
     }
     if change.binary && change.kind == ChangeKind::Create {
         return Some("it is a new binary file");

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Workspace, apply::is_full, rules::Include};
 
+mod repository;
 mod walk;
 mod write;
 
@@ -182,8 +183,13 @@ fn needed(walk: &walk::Walk, options: &CaptureOptions) -> u64 {
         .buffers
         .iter()
         .map(|(path, bytes)| blocks(bytes.len() as u64) + metadata(path.as_bytes().len()));
+    let repositories = walk.repositories.iter().map(|repository| {
+        let files = repository.files.len() as u64 + 1;
+        repository.bytes() + files * 2 * BLOCK_SIZE
+    });
     found
         .chain(buffers)
+        .chain(repositories)
         .fold(16 * BLOCK_SIZE, u64::saturating_add)
 }
 

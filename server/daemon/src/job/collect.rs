@@ -207,7 +207,7 @@ fn take(
             ) => {}
         }
     }
-    builder.finish().map_err(|error| unusable(&error))
+    builder.finish(blobs).map_err(|error| unusable(&error))
 }
 
 pub(super) fn what(kind: FoundKind) -> ReportedKind {

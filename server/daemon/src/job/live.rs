@@ -273,6 +273,6 @@ impl<'a> Follower<'a> {
                 what: what.clone(),
             })?;
         }
-        builder.finish()
+        builder.finish(&self.room.blobs)
     }
 }

@@ -33,7 +33,8 @@ impl<'a> Check<'a> {
                 .map_or(Vec::new(), |dir| dir.as_bytes().to_vec())
         };
         for out in &base.manifest.left_out {
-            if out.reason == Reason::VersionControl && out.path.name() == b".git" {
+            let is_repository = matches!(out.reason, Reason::VersionControl | Reason::Copied);
+            if is_repository && out.path.name() == b".git" {
                 rules.add_repository(&dir(&out.path), &out.path.under(workspace.path()));
             }
         }
@@ -73,12 +74,16 @@ impl<'a> Check<'a> {
     fn stops(&self, path: &TreePath, is_dir: bool) -> Option<String> {
         let name = path.name();
         if names::is_version_control(name) {
-            return Some("it belongs to a version control system, which only you change".into());
-        }
-        if names::is_unprintable(name) {
-            return Some(
-                "its name holds control characters or characters that hide themselves".into(),
-            );
+            let copied = self
+                .exactly_left_out(path)
+                .is_some_and(|out| out.reason == Reason::Copied);
+            let reason = match copied {
+                true => {
+                    "it is the task's own copy of your repository, of which nothing is taken over"
+                }
+                false => "it belongs to a version control system, which only you change",
+            };
+            return Some(reason.into());
         }
         if self.manifest.get(path).is_some() {
             return None;
@@ -118,19 +123,26 @@ pub(super) fn link_problem(path: &TreePath, target: &[u8]) -> Option<String> {
     None
 }
 
-/// Two names in one folder that are one name on another file system: what is new of them is refused.
-pub(super) fn refuse_collisions(base: Base<'_>, upper: &mut Upper) {
+/// New names that a reader could take for another or for nothing, with why: they wait for a decision of their own. Two
+/// names in one folder that are one name on another file system, and names that do not show what they are.
+pub(super) fn deceptive(base: Base<'_>, upper: &Upper) -> BTreeMap<TreePath, String> {
     let is_new = |path: &TreePath, item: &Item| {
         !matches!(item, Item::Whiteout | Item::Refused(_))
             && (base.get(path).is_none() || upper.hides(path))
     };
+    let mut deceptive = BTreeMap::new();
     let mut by_dir: BTreeMap<Option<TreePath>, Vec<TreePath>> = BTreeMap::new();
     for (path, item) in &upper.items {
         if is_new(path, item) {
             by_dir.entry(path.parent()).or_default().push(path.clone());
+            if names::is_unprintable(path.name()) && base.get(path).is_none() {
+                deceptive.insert(
+                    path.clone(),
+                    "its name holds control characters or characters that hide themselves".into(),
+                );
+            }
         }
     }
-    let mut refused = Vec::new();
     for (dir, new) in by_dir {
         let mut seen: BTreeMap<String, BTreeSet<TreePath>> = BTreeMap::new();
         let hidden = dir.as_ref().is_some_and(|dir| {
@@ -150,13 +162,11 @@ pub(super) fn refuse_collisions(base: Base<'_>, upper: &mut Upper) {
                 let reason = format!(
                     "its name and `{other}` differ only in case or spelling and are one file on some systems"
                 );
-                refused.push(Stop { top: path, reason });
+                deceptive.insert(path, reason);
             }
         }
     }
-    for stop in refused {
-        upper.stop(stop, 0);
-    }
+    deceptive
 }
 
 /// A folder that becomes a bare repository: git would obey its configuration.

@@ -15,6 +15,8 @@ use tempfile::TempDir;
 
 use super::*;
 
+mod repository;
+
 struct Scene {
     dir: TempDir,
 }

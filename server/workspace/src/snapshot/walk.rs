@@ -13,6 +13,7 @@ use rustix::{
     io::Errno,
 };
 
+use super::repository::{NoCopy, Repository};
 use crate::{
     Workspace, beneath, names,
     rules::{Include, Rules},
@@ -40,6 +41,8 @@ pub(super) enum Kind {
 pub(super) struct Walk {
     pub(super) found: Vec<Found>,
     pub(super) left_out: Vec<LeftOut>,
+    /// Those of which the guest gets a copy.
+    pub(super) repositories: Vec<Repository>,
 }
 
 /// A directory that waits.
@@ -167,7 +170,13 @@ impl Walker<'_> {
             return;
         };
         if names::is_version_control(name) {
-            return self.leave_out(&path, Reason::VersionControl);
+            let named = name == b".git" && self.include.names(&path, false);
+            let reason = if named {
+                self.repository(&path)
+            } else {
+                Reason::VersionControl
+            };
+            return self.leave_out(&path, reason);
         }
         let name = OsStr::from_bytes(name);
         let stat = match statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -213,6 +222,19 @@ impl Walker<'_> {
             mode: mode(&stat),
             mtime: mtime(&stat),
         });
+    }
+
+    /// Has a repository copied, if it can be.
+    fn repository(&mut self, path: &[u8]) -> Reason {
+        let dot_git = self.workspace.path().join(OsStr::from_bytes(path));
+        match Repository::list(path, &dot_git) {
+            Ok(repository) => {
+                self.walk.repositories.push(repository);
+                Reason::Copied
+            }
+            Err(NoCopy::TooLarge) => Reason::TooLarge,
+            Err(NoCopy::Unreadable) => Reason::Unreadable,
+        }
     }
 
     fn leave_out(&mut self, path: &[u8], reason: Reason) {

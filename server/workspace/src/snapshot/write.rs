@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{self, Read},
+    os::unix::fs::MetadataExt as _,
 };
 
 use legwork_erofs::{Builder, Meta, WriteError};
@@ -12,6 +13,7 @@ use rustix::fs::{FileType, Mode, OFlags, Stat, fstat};
 
 use super::{
     CaptureOptions,
+    repository::{self, Repository},
     walk::{Found, Kind, Walk, mode, mtime, reason},
 };
 use crate::beneath;
@@ -45,12 +47,12 @@ pub(super) fn write(
         .map(|(path, bytes)| (path, bytes.as_slice()))
         .collect();
     let (mut files, mut bytes) = (0, 0);
-    for found in walk.found {
+    for found in &walk.found {
         let buffer = match found.kind {
             Kind::File { .. } => buffers.remove(&found.path),
             _ => None,
         };
-        writer.add(&found, buffer)?;
+        writer.add(found, buffer)?;
         if let Kind::File { size } = found.kind {
             files += 1;
             bytes += size;
@@ -59,6 +61,9 @@ pub(super) fn write(
     }
     for (path, text) in buffers {
         writer.add_new(path, text)?;
+    }
+    for repository in &walk.repositories {
+        writer.repository(repository)?;
     }
     let mut manifest = writer.manifest;
     manifest
@@ -180,6 +185,34 @@ impl Writer<'_> {
             Err(WriteError::Tree(_)) => self.leave_out(path, Reason::Vanished),
             Err(error) => return Err(error),
         }
+        Ok(())
+    }
+
+    /// A copy of a repository. It is no part of the manifest: nothing that a task does to it is a change.
+    fn repository(&mut self, repository: &Repository) -> Result<(), WriteError> {
+        let at = |path: &[u8]| [&repository.path[..], b"/", path].concat();
+        let now = fstat(self.root).map_or(0, |stat| mtime(&stat));
+        for dir in ["", "/objects", "/refs"] {
+            let path = [&repository.path[..], dir.as_bytes()].concat();
+            self.builder.add_dir(&path, self.meta(0o755, now))?;
+        }
+        for copied in &repository.files {
+            // What git took away or wrote anew meanwhile is not missed: it writes what others point to first.
+            let Ok(Some((mut file, metadata))) = repository::open(copied) else {
+                continue;
+            };
+            let time =
+                i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
+            let meta = self.meta(0o644, time);
+            match self
+                .builder
+                .add_file(&at(&copied.path), meta, copied.size, &mut file)
+            {
+                Ok(_) | Err(WriteError::Read { .. } | WriteError::Tree(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.bytes(&at(b"config"), self.meta(0o644, now), &repository.config)?;
         Ok(())
     }
 

@@ -226,7 +226,7 @@ proptest! {
         for entry in upper(&before, &after, &blobs, whole_dirs) {
             builder.add(entry).unwrap();
         }
-        let set = builder.finish().unwrap();
+        let set = builder.finish(&blobs).unwrap();
         prop_assert!(set.refused.is_empty(), "{:?}", set.refused);
         prop_assert_eq!(set.changes.is_empty(), before == after);
         let edits: Vec<Edit> = set.changes.iter().flat_map(Edit::accept).collect();

@@ -21,6 +21,9 @@ use tokio::{
 const NAME: &str = "legwork.link";
 
 /// An open port. The kernel lets it be opened once, so both directions share one open file.
+///
+/// A read gives no more than what stands in one of the port's buffers, although there may be more in the next. So a short
+/// read does not say that all was read, as it does of a pipe, and would be taken to say: only "would block" does.
 #[derive(Debug)]
 pub(crate) struct Port {
     reader: pipe::Receiver,
@@ -73,9 +76,15 @@ impl AsyncRead for Port {
         context: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.reader).poll_read(context, buf))?;
-        if buf.filled().len() > before {
+        let count = loop {
+            ready!(self.reader.poll_read_ready(context))?;
+            match self.reader.try_read(buf.initialize_unfilled()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => break read?,
+            }
+        };
+        buf.advance(count);
+        if count > 0 {
             self.silent = false;
         } else if self.silent {
             // The host is not there yet. The kernel says "end of file" until it is, and wakes nobody when it comes, so
@@ -93,11 +102,17 @@ impl AsyncRead for Port {
 
 impl AsyncWrite for Port {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.writer).poll_write(context, bytes)
+        loop {
+            ready!(self.writer.poll_write_ready(context))?;
+            match self.writer.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use legwork_link::{Exec, ExecInput, ExecOutput, ExecStatus, Open, frame};
+use legwork_link::{Exec, ExecInput, ExecOutput, ExecStatus, LinkError, Open, frame};
 use tokio::{io::AsyncWriteExt as _, sync::mpsc, time::timeout};
 
 use crate::{
@@ -143,7 +143,20 @@ impl Sandbox<Running> {
     ) -> Result<Exit, HostError> {
         let mut kept = request.output_limit;
         let mut surplus = 0;
-        let mut substream = self.open(&Open::Exec(request)).await?;
+        let open = Open::Exec(request);
+        if let Err(LinkError::TooLong { length, limit }) = frame::encode(&open) {
+            let status = ExitStatus::NotStarted(format!(
+                "its arguments and environment are {length} bytes long, and {limit} are the most: put the text into a file"
+            ));
+            return Ok(Exit {
+                status,
+                disk_full: false,
+                peak_memory: 0,
+                cpu: Duration::ZERO,
+                dropped: 0,
+            });
+        }
+        let mut substream = self.open(&open).await?;
         // Nobody is there to type: what asks a question must see so, not wait.
         frame::write(&mut substream, &ExecInput::StdinEnd).await?;
         substream
@@ -192,6 +205,9 @@ impl Sandbox<Running> {
 /// What a program finds in its environment unless it is told otherwise.
 fn defaults() -> impl Iterator<Item = (&'static str, &'static str)> {
     [
+        // Nobody is there to edit either: what asks for a text gets the one it had.
+        ("EDITOR", "true"),
+        ("GIT_EDITOR", "true"),
         ("GIT_TERMINAL_PROMPT", "0"),
         ("HOME", "/root"),
         ("LANG", "C.UTF-8"),

@@ -8,7 +8,10 @@ use std::{
 
 use legwork_link::{Collected, Found, FoundKind, LinkError, MAX_COLLECTED, Substream, frame};
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fgetxattr, openat, readlinkat, statat},
+    fs::{
+        AtFlags, Dir, FileType, Mode, OFlags, Stat, fgetxattr, flistxattr, flistxattr_query,
+        openat, readlinkat, statat,
+    },
     io::Errno,
 };
 use tokio::io::AsyncWriteExt as _;
@@ -128,6 +131,7 @@ impl Walk<'_> {
             FileType::RegularFile => {
                 let file = openat(dir, name, flags, Mode::empty()).map_err(broken)?;
                 let size = u64::try_from(stat.st_size).unwrap_or(0);
+                self.attributes(file.as_fd()).await?;
                 self.found(path, FoundKind::File { mode, size }).await?;
                 if size <= MAX_COLLECTED {
                     self.data(file, path).await?;
@@ -138,6 +142,7 @@ impl Walk<'_> {
                 let below =
                     openat(dir, name, flags | OFlags::DIRECTORY, Mode::empty()).map_err(broken)?;
                 let opaque = opaque(below.as_fd());
+                self.attributes(below.as_fd()).await?;
                 self.found(path, FoundKind::Dir { mode, opaque }).await?;
                 return Ok(Some(below));
             }
@@ -163,6 +168,13 @@ impl Walk<'_> {
         Ok(None)
     }
 
+    async fn attributes(&mut self, file: BorrowedFd<'_>) -> Result<(), LinkError> {
+        if has_attributes(file) {
+            frame::write(self.substream, &Collected::Attributes).await?;
+        }
+        Ok(())
+    }
+
     async fn found(&mut self, path: &[u8], kind: FoundKind) -> Result<(), LinkError> {
         frame::write(
             self.substream,
@@ -186,6 +198,22 @@ impl Walk<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a program gave it extended attributes or an access list. The base has none, and those of overlayfs are its own.
+fn has_attributes(file: BorrowedFd<'_>) -> bool {
+    let Ok(length) = flistxattr_query(file) else {
+        return false;
+    };
+    let mut list = vec![0; length];
+    let Ok(length) = flistxattr(file, &mut list[..]) else {
+        return false;
+    };
+    list[..length].split(|&byte| byte == 0).any(|name| {
+        name.starts_with(b"user.")
+            || name.starts_with(b"system.posix_acl_")
+            || name == b"security.capability"
+    })
 }
 
 /// Overlayfs marks a deleted entry by a character device with the number 0.

@@ -19,6 +19,8 @@ pub(crate) struct Order {
     kind: Kind,
     /// Bytes of the file that is being told.
     file: Option<u64>,
+    /// What comes next has attributes.
+    attributes: bool,
     batch: bool,
 }
 
@@ -37,6 +39,7 @@ impl Order {
         Self {
             kind,
             file: None,
+            attributes: false,
             batch: false,
         }
     }
@@ -63,10 +66,16 @@ impl Order {
                     .collect();
                 return Err(HostError::Protocol(words));
             }
-            Some(Collected::Done) if self.file.is_none() && !watch => return Ok(Next::Done),
+            Some(Collected::Done) if self.file.is_none() && !self.attributes && !watch => {
+                return Ok(Next::Done);
+            }
             Some(Collected::Found(found)) if self.file.is_none() => {
                 self.file = matches!(found.kind, FoundKind::File { .. }).then_some(0);
+                self.attributes = false;
                 self.batch = true;
+            }
+            Some(Collected::Attributes) if self.file.is_none() && !self.attributes && !watch => {
+                self.attributes = true;
             }
             Some(Collected::Data(bytes)) if let Some(length) = &mut self.file => {
                 *length = length.saturating_add(bytes.len() as u64);
@@ -118,6 +127,7 @@ mod tests {
         use Collected::{BatchEnd, Done, EndOfFile, Gone};
         let gone = || Gone(b"b".to_vec());
         let whole = [
+            Collected::Attributes,
             file(),
             data(3),
             data(3),
@@ -125,8 +135,9 @@ mod tests {
             found(FoundKind::Whiteout),
             Done,
         ];
-        assert_eq!(taken(Kind::Whole, &whole), 6);
-        assert_eq!(taken(Kind::Watch, &whole), 5, "a watch is never done");
+        assert_eq!(taken(Kind::Whole, &whole), 7);
+        assert_eq!(taken(Kind::Watch, &whole), 0, "a watch tells no attributes");
+        assert_eq!(taken(Kind::Watch, &whole[1..]), 5, "a watch is never done");
         let watch = [
             gone(),
             file(),
@@ -138,6 +149,9 @@ mod tests {
         ];
         assert_eq!(taken(Kind::Watch, &watch), 7);
         assert_eq!(taken(Kind::Whole, &watch), 0);
+        let twice = [Collected::Attributes, Collected::Attributes];
+        assert_eq!(taken(Kind::Whole, &twice), 1);
+        assert_eq!(taken(Kind::Whole, &[Collected::Attributes, Done]), 1);
         for kind in [Kind::Whole, Kind::Watch] {
             assert_eq!(taken(kind, &[data(1)]), 0);
             assert_eq!(taken(kind, &[EndOfFile]), 0);

@@ -118,6 +118,8 @@ pub enum Collected {
     /// Something stands in the upper layer. A file is followed by its data, if it is not longer than
     /// [`MAX_COLLECTED`](crate::MAX_COLLECTED), and [`Collected::EndOfFile`].
     Found(Found),
+    /// In a whole listing: what is found next has extended attributes or an access list, which no listing tells.
+    Attributes,
     /// Bytes of the file that was last found.
     Data(Vec<u8>),
     /// The file is complete.

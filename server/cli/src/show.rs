@@ -236,6 +236,12 @@ fn listing(manifest: &Manifest) -> String {
             out.reason.describe()
         );
     }
+    for path in &manifest.unattributed {
+        let _ok = writeln!(
+            text,
+            "without its extended attributes or access list: {path}"
+        );
+    }
     text
 }
 

@@ -98,6 +98,9 @@ pub struct Manifest {
     pub entries: Vec<Entry>,
     /// Sorted by path.
     pub left_out: Vec<LeftOut>,
+    /// What is in the snapshot without its extended attributes and access list, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unattributed: Vec<TreePath>,
 }
 
 impl Manifest {

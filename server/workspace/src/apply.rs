@@ -149,8 +149,8 @@ pub enum ApplyError {
 ///    and if it is not what was expected (a save in that very moment) everything is taken back.
 /// 4. The journal says that it is done, and what came out is removed.
 ///
-/// A file with several hard links is replaced under this one name; the others keep the old content. Extended attributes
-/// are not carried over to a replaced file.
+/// A file with several hard links is replaced under this one name; the others keep the old content. A replaced file keeps
+/// its extended attributes and its access list.
 #[derive(Debug)]
 pub struct Applier<'a> {
     workspace: &'a Workspace,

@@ -11,6 +11,7 @@ use merge::{Base, Item, Raw, Upper};
 
 mod check;
 mod merge;
+mod permissions;
 mod renames;
 
 #[cfg(test)]
@@ -106,6 +107,8 @@ pub struct ChangeSetBuilder<'a> {
     upper: Upper,
     entries: usize,
     total: u64,
+    /// Of the next entry.
+    attributed: bool,
 }
 
 impl<'a> ChangeSetBuilder<'a> {
@@ -128,6 +131,7 @@ impl<'a> ChangeSetBuilder<'a> {
             upper: Upper::default(),
             entries: 0,
             total: 0,
+            attributed: false,
         })
     }
 
@@ -147,6 +151,11 @@ impl<'a> ChangeSetBuilder<'a> {
         Some(self.check.at(&path, is_dir)?.top)
     }
 
+    /// Takes note that the next entry has extended attributes or an access list, which are never carried.
+    pub fn attributes_next(&mut self) {
+        self.attributed = true;
+    }
+
     /// Takes one entry.
     ///
     /// # Errors
@@ -164,6 +173,7 @@ impl<'a> ChangeSetBuilder<'a> {
             }
         };
         let is_dir = matches!(entry.what, ReportedKind::Dir { .. });
+        let attributed = std::mem::take(&mut self.attributed);
         if let Some(stop) = self.check.at(&path, is_dir) {
             if !self.upper.has_top(&stop.top) {
                 self.count()?;
@@ -172,6 +182,14 @@ impl<'a> ChangeSetBuilder<'a> {
             return Ok(());
         }
         self.count()?;
+        if let Some(reason) = self.permissions(&path, &entry.what) {
+            self.upper.refuse_text(path.to_string(), reason);
+        }
+        if attributed {
+            let reason =
+                "the task gave it extended attributes or an access list, which are not taken over";
+            self.upper.refuse_text(path.to_string(), reason.to_owned());
+        }
         let item = self.item(&path, entry.what)?;
         if self.upper.items.insert(path.clone(), item).is_some() {
             return Err(ChangeError::Protocol(format!(
@@ -237,6 +255,27 @@ impl<'a> ChangeSetBuilder<'a> {
             )));
         }
         Ok(())
+    }
+
+    /// What of the permissions is not taken over, if there is any of it that somebody may have meant.
+    fn permissions(&self, path: &TreePath, what: &ReportedKind) -> Option<String> {
+        let base = self.base.manifest.get(path);
+        match what {
+            ReportedKind::File { mode, content, .. } => {
+                let old = base.and_then(|entry| match &entry.kind {
+                    EntryKind::File { digest, .. } => Some((entry.mode, digest)),
+                    _ => None,
+                });
+                let same =
+                    matches!((old, content), (Some((_, old)), Some(new)) if *old == new.digest);
+                permissions::of_file(old.map(|(mode, _)| mode), *mode, same)
+            }
+            ReportedKind::Dir { mode, .. } => {
+                let old = base.filter(|entry| entry.kind == EntryKind::Dir);
+                permissions::of_dir(old.map(|entry| entry.mode), *mode)
+            }
+            _ => None,
+        }
     }
 
     fn item(&mut self, path: &TreePath, what: ReportedKind) -> Result<Item, ChangeError> {

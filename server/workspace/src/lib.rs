@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod apply;
+mod attributes;
 mod beneath;
 mod blobs;
 mod changes;

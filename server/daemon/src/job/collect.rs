@@ -154,6 +154,7 @@ fn take(
     let mut incoming: Option<Incoming> = None;
     while let Some(frame) = inbox.blocking_recv() {
         match (frame, &mut incoming) {
+            (Collected::Attributes, _) => builder.attributes_next(),
             (
                 Collected::Found(Found {
                     path,

@@ -211,7 +211,10 @@ impl<'a> Follower<'a> {
                 }
             }
             Collected::Gone(path) => drop(self.upper.remove(&path)),
-            Collected::BatchEnd | Collected::Done | Collected::Failed(_) => {}
+            Collected::Attributes
+            | Collected::BatchEnd
+            | Collected::Done
+            | Collected::Failed(_) => {}
         }
         Ok(())
     }

@@ -221,5 +221,14 @@ fn left_out(manifest: &Manifest) -> Vec<String> {
             reason.describe()
         ));
     }
+    if let Some(first) = manifest.unattributed.first() {
+        let more = match manifest.unattributed.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        notices.push(format!(
+            "`{first}`{more} came into the sandbox without extended attributes and access list; an accept keeps them"
+        ));
+    }
     notices
 }

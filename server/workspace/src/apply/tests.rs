@@ -12,6 +12,8 @@ use tempfile::TempDir;
 
 use super::*;
 
+mod attributes;
+
 /// Everything in a tree: type, permission bits, bytes.
 type Picture = BTreeMap<String, (char, u32, Vec<u8>)>;
 

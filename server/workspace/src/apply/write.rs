@@ -25,7 +25,7 @@ use super::{
     journal::{Action, Step, Temp},
     look::{changed, digest_of, open_file, open_parent, system},
 };
-use crate::{BlobError, BlobStore, beneath};
+use crate::{BlobError, BlobStore, attributes, beneath};
 
 /// The user's tree, open.
 #[derive(Debug)]
@@ -70,6 +70,12 @@ impl<'a> Tree<'a> {
                     if copy(source, &file).map_err(failed)? != *digest {
                         return Err(BlobError::Damaged(*digest).into());
                     }
+                    if let Some((mode, _)) = keep {
+                        self.carry_attributes(path, &file).map_err(failed)?;
+                        // An access list says something about the mode, too.
+                        fchmod(&file, Mode::from_raw_mode(mode))
+                            .map_err(|error| system(path, error))?;
+                    }
                     self.hook.call().map_err(failed)?;
                     file.sync_all().map_err(failed)?;
                 }
@@ -85,6 +91,13 @@ impl<'a> Tree<'a> {
             *staged = Some(stat.st_ino);
         }
         Ok(())
+    }
+
+    /// A new file has the attributes of the one whose place it takes.
+    fn carry_attributes(&self, path: &TreePath, to: &File) -> io::Result<()> {
+        let dir = open_parent(&self.root, path)?;
+        let old = open_file(&dir, path.name())?;
+        attributes::carry(&old, to)
     }
 
     /// Does all steps in order; those that are done already are only checked.

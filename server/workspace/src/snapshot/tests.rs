@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use super::*;
 
+mod kinds;
 mod repository;
 
 struct Scene {

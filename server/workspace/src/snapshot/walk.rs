@@ -15,7 +15,7 @@ use rustix::{
 
 use super::repository::{NoCopy, Repository};
 use crate::{
-    Workspace, beneath, names,
+    Workspace, attributes, beneath, names,
     rules::{Include, Rules},
 };
 
@@ -41,6 +41,8 @@ pub(super) enum Kind {
 pub(super) struct Walk {
     pub(super) found: Vec<Found>,
     pub(super) left_out: Vec<LeftOut>,
+    /// Folders with extended attributes.
+    pub(super) attributed: Vec<TreePath>,
     /// Those of which the guest gets a copy.
     pub(super) repositories: Vec<Repository>,
 }
@@ -135,6 +137,9 @@ impl Walker<'_> {
             }
             let stat = fstat(&fd)?;
             if let Ok(path) = TreePath::from_bytes(path) {
+                if attributes::has_any(&fd) {
+                    self.walk.attributed.push(path.clone());
+                }
                 self.walk.found.push(Found {
                     path,
                     kind: Kind::Dir,

@@ -16,7 +16,7 @@ use super::{
     repository::{self, Repository},
     walk::{Found, Kind, Walk, mode, mtime, reason},
 };
-use crate::beneath;
+use crate::{attributes, beneath};
 
 /// How often a file that changes while it is read is read again.
 const TRIES: usize = 3;
@@ -36,6 +36,7 @@ pub(super) fn write(
         manifest: Manifest {
             entries: Vec::with_capacity(walk.found.len()),
             left_out: walk.left_out,
+            unattributed: walk.attributed,
         },
     };
     let stat = fstat(root).map_err(|error| WriteError::Write(error.into()))?;
@@ -72,6 +73,7 @@ pub(super) fn write(
     manifest
         .left_out
         .sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    manifest.unattributed.sort_unstable();
     Ok((manifest, writer.builder.finish()?))
 }
 
@@ -130,6 +132,7 @@ impl Writer<'_> {
                 return Ok(());
             }
             let meta = self.meta(mode(&stat), mtime(&stat));
+            let attributed = attributes::has_any(&file);
             let mut reader = Steady {
                 file,
                 stat,
@@ -146,6 +149,9 @@ impl Writer<'_> {
                         offset: stored.offset,
                     };
                     self.entry(&found.path, kind, mode(&stat), mtime(&stat));
+                    if attributed {
+                        self.manifest.unattributed.push(found.path.clone());
+                    }
                     return Ok(());
                 }
                 Err(WriteError::Read { .. }) if reader.changed => {}

@@ -8,11 +8,16 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     fs,
-    os::unix::fs::{PermissionsExt as _, symlink},
+    os::unix::{
+        ffi::{OsStrExt as _, OsStringExt as _},
+        fs::{PermissionsExt as _, symlink},
+    },
     path::{Path, PathBuf},
 };
 
+use legwork_model::{escape, unescape};
 use legwork_workspace::{
     Applier, BlobStore, Caps, CaptureOptions, ChangeSetBuilder, Edit, Reported, ReportedKind,
     Workspace, capture,
@@ -26,7 +31,7 @@ enum Node {
     Dir,
 }
 
-/// Sorted by path; parents are there.
+/// Sorted by path, as text that stands for any bytes; parents are there.
 type Model = BTreeMap<String, Node>;
 
 #[derive(Clone, Debug)]
@@ -35,6 +40,15 @@ enum Mutation {
     Remove(usize),
     Move(usize, String),
     Touch(usize),
+}
+
+/// The bytes that a path of the model stands for.
+fn raw(text: &str) -> OsString {
+    OsString::from_vec(unescape(text).unwrap())
+}
+
+fn text(path: &Path) -> String {
+    escape(path.as_os_str().as_bytes())
 }
 
 fn read(root: &Path) -> Model {
@@ -48,14 +62,14 @@ fn read(root: &Path) -> Model {
                 waiting.push(path.clone());
                 Node::Dir
             } else if metadata.is_symlink() {
-                Node::Link(fs::read_link(&path).unwrap().display().to_string())
+                Node::Link(text(&fs::read_link(&path).unwrap()))
             } else {
                 Node::File(
                     fs::read(&path).unwrap(),
                     metadata.permissions().mode() & 0o100 != 0,
                 )
             };
-            let name = path.strip_prefix(root).unwrap().display().to_string();
+            let name = text(path.strip_prefix(root).unwrap());
             model.insert(name, node);
         }
     }
@@ -64,9 +78,10 @@ fn read(root: &Path) -> Model {
 
 /// Whatever stood in the way is gone afterwards.
 fn put(root: &Path, path: &str, node: &Node) {
-    let full = root.join(path);
+    let path = PathBuf::from(raw(path));
+    let full = root.join(&path);
     let mut above = PathBuf::from(root);
-    for part in Path::new(path).parent().into_iter().flatten() {
+    for part in path.parent().into_iter().flatten() {
         above.push(part);
         if !above.is_dir() || above.is_symlink() {
             let _nothing = fs::remove_file(&above);
@@ -80,7 +95,7 @@ fn put(root: &Path, path: &str, node: &Node) {
             let mode = if *executable { 0o755 } else { 0o644 };
             fs::set_permissions(&full, fs::Permissions::from_mode(mode)).unwrap();
         }
-        Node::Link(target) => symlink(target, &full).unwrap(),
+        Node::Link(target) => symlink(raw(target), &full).unwrap(),
         Node::Dir => fs::create_dir(&full).unwrap(),
     }
 }
@@ -95,7 +110,8 @@ fn remove(path: &Path) {
 
 fn mutate(root: &Path, mutation: &Mutation) {
     let paths: Vec<String> = read(root).into_keys().collect();
-    let pick = |index: &usize| (!paths.is_empty()).then(|| root.join(&paths[index % paths.len()]));
+    let pick =
+        |index: &usize| (!paths.is_empty()).then(|| root.join(raw(&paths[index % paths.len()])));
     match mutation {
         Mutation::Put(path, node) => put(root, path, node),
         Mutation::Remove(index) => {
@@ -150,7 +166,7 @@ fn upper(base: &Model, now: &Model, blobs: &BlobStore, whole_dirs: bool) -> Vec<
                 content: Some(blobs.put(bytes).unwrap()),
             },
             Node::Link(target) => ReportedKind::Symlink {
-                target: target.clone().into_bytes(),
+                target: raw(target).into_vec(),
             },
             Node::Dir => dir(base.contains_key(path)),
         };
@@ -170,20 +186,38 @@ fn upper(base: &Model, now: &Model, blobs: &BlobStore, whole_dirs: bool) -> Vec<
         report.entry(parent).or_insert(dir(false));
     }
     let entry = |(path, what): (String, ReportedKind)| Reported {
-        path: path.into_bytes(),
+        path: raw(&path).into_vec(),
         what,
     };
     report.into_iter().map(entry).collect()
 }
 
 fn path() -> impl Strategy<Value = String> {
-    proptest::collection::vec("[abc]", 1..4).prop_map(|parts| parts.join("/"))
+    proptest::collection::vec(part(), 1..4).prop_map(|parts| parts.join("/"))
+}
+
+/// Few names, so that they meet, and among them those that trip programs.
+fn part() -> impl Strategy<Value = String> {
+    let odd = proptest::sample::select(vec![
+        b"A".to_vec(),
+        b"-rf".to_vec(),
+        b" x ".to_vec(),
+        b"new\nline".to_vec(),
+        b"back\\slash".to_vec(),
+        b"a -> b".to_vec(),
+        "é".as_bytes().to_vec(),
+        "e\u{301}".as_bytes().to_vec(),
+        "\u{202e}txt".as_bytes().to_vec(),
+        b"caf\xe9".to_vec(),
+        vec![b'n'; 255],
+    ]);
+    prop_oneof![4 => "[abc]".boxed(), 1 => odd.prop_map(|bytes| escape(&bytes)).boxed()]
 }
 
 fn node() -> impl Strategy<Value = Node> {
     prop_oneof![
         6 => (proptest::collection::vec(any::<u8>(), 0..12), any::<bool>()).prop_map(|(bytes, x)| Node::File(bytes, x)),
-        1 => "[abc]".prop_map(Node::Link),
+        1 => part().prop_map(Node::Link),
         1 => Just(Node::Dir),
     ]
 }
@@ -198,7 +232,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
     fn accepting_all_is_running_on_the_spot_and_undo_takes_it_back(
         tree in proptest::collection::vec((path(), node()), 0..12),

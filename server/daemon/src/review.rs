@@ -47,7 +47,7 @@ use crate::{
 };
 use choice::{Choice, Chosen};
 use claims::Claims;
-use sides::{Bytes, Standing};
+use sides::{Bytes, LeavingLinks, Standing};
 
 /// Takes decisions.
 #[derive(Debug)]
@@ -100,12 +100,13 @@ impl Reviewer {
             .rows
             .iter()
             .filter(|row| !row.review.hunks().is_empty());
+        let leaving = leaving(case.rows.iter());
         let files = shown.map(|row| {
             let bytes = Bytes::load(&self.blobs, row)?;
             // Without the workspace the changes can still be read.
             let standing = workspace.as_ref().map_or_else(
                 |_| Standing::foreign(),
-                |workspace| Standing::read(workspace, row),
+                |workspace| Standing::read(workspace, row, &leaving),
             );
             view::file(row, &bytes, &standing)
         });
@@ -248,10 +249,12 @@ impl Reviewer {
             skipped: choice.skipped,
             ..Plan::default()
         };
+        let rows = choice.chosen.iter().map(|chosen| case.row(&chosen.path));
+        let leaving = leaving(rows.collect::<Result<Vec<_>, _>>()?.into_iter());
         for mut chosen in choice.chosen {
             let row = case.row(&chosen.path)?;
             let bytes = Bytes::load(&self.blobs, row)?;
-            let standing = Standing::read(workspace, row);
+            let standing = Standing::read(workspace, row, &leaving);
             while !chosen.ids.is_empty() {
                 match standing.accept(row, &bytes, &chosen.ids)? {
                     Ok(accepted) => {
@@ -363,6 +366,15 @@ impl Case {
             .find(|row| row.path() == path)
             .ok_or_else(|| ReviewError::NoChange(path.clone()))
     }
+}
+
+/// The links that these changes take away.
+fn leaving<'a>(rows: impl Iterator<Item = &'a FileRow>) -> LeavingLinks {
+    let sides = |row: &'a FileRow| {
+        let sides = (row.change.before.as_ref(), row.change.after.as_ref());
+        (row.path(), sides)
+    };
+    LeavingLinks::of(rows.map(sides))
 }
 
 fn digest(rows: &[FileRow]) -> legwork_model::Digest {

@@ -5,7 +5,10 @@ use legwork_review::Content;
 use legwork_wire::{Decided, Skipped, Undo};
 use legwork_workspace::{Applied, Edit, Recovered, RecoveredAs, Workspace, recover};
 
-use super::{Case, ReviewError, Reviewer, count, sides};
+use super::{
+    Case, ReviewError, Reviewer, count,
+    sides::{self, LeavingLinks},
+};
 use crate::{
     clock,
     store::{Decision, DecisionKind, FileRow, Unsettled},
@@ -90,20 +93,25 @@ impl Reviewer {
     }
 
     /// The edits that take an accept back from files that may have moved on.
-    pub(super) fn reverse(
+    pub(super) fn reverse<'a>(
         &self,
         workspace: &Workspace,
-        decision: &Decision,
+        decision: &'a Decision,
     ) -> Result<Vec<Edit>, ReviewError> {
         let mut edits = Vec::new();
+        let sides = |edit: &'a Edit| (&edit.path, (edit.before.as_ref(), edit.after.as_ref()));
+        let leaving = LeavingLinks::of(decision.undo.iter().map(sides));
         for edit in &decision.undo {
             let path = &edit.path;
             let failed = |source| ReviewError::Undo {
                 path: path.clone(),
                 source,
             };
-            let live = sides::live(workspace, path)
-                .ok_or_else(|| failed(legwork_review::UndoError::Replaced))?;
+            let live = match leaving.hide(path) {
+                true => None,
+                false => sides::live(workspace, path)
+                    .ok_or_else(|| failed(legwork_review::UndoError::Replaced))?,
+            };
             let live_side = live
                 .as_ref()
                 .map(|live| sides::side(live, &self.blobs))

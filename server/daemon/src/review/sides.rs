@@ -3,6 +3,8 @@
 //! A rename is one decision over two paths, so its review is that of the creation at the new path; the old path must
 //! hold what the guest found there.
 
+use std::collections::BTreeSet;
+
 use legwork_model::{ChangeKind, Side, TreePath, escape, unescape};
 use legwork_review::{
     AcceptError, Accepted, Content, FileReview, Mode, Opened, Placement, Version,
@@ -86,15 +88,39 @@ pub(super) struct Standing {
     from: Option<Found>,
 }
 
+/// Links that a set of changes takes away: nothing stands behind them then.
+#[derive(Debug, Default)]
+pub(super) struct LeavingLinks(BTreeSet<TreePath>);
+
+impl LeavingLinks {
+    pub(super) fn of<'a>(changes: impl Iterator<Item = (&'a TreePath, Sides<'a>)>) -> Self {
+        let is_link = |side: Option<&Side>| matches!(side, Some(Side::Symlink { .. }));
+        let leaving = changes.filter(|(_, (before, after))| is_link(*before) && !is_link(*after));
+        Self(leaving.map(|(path, _)| path.clone()).collect())
+    }
+
+    /// Whether a path lies behind one.
+    pub(super) fn hide(&self, path: &TreePath) -> bool {
+        std::iter::successors(path.parent(), TreePath::parent).any(|dir| self.0.contains(&dir))
+    }
+}
+
+/// Before and after.
+pub(super) type Sides<'a> = (Option<&'a Side>, Option<&'a Side>);
+
 impl Standing {
-    pub(super) fn read(workspace: &Workspace, row: &FileRow) -> Self {
+    pub(super) fn read(workspace: &Workspace, row: &FileRow, leaving: &LeavingLinks) -> Self {
         let from = match &row.change.kind {
             ChangeKind::Rename { from } => Some(found(workspace, from)),
             _ => None,
         };
-        let mut here = found(workspace, row.path());
+        let mut here = match leaving.hide(row.path()) {
+            true => Found::Known(None),
+            false => found(workspace, row.path()),
+        };
         let is_dir = matches!(&here, Found::Known(Some(live)) if live.mode == Mode::Dir);
-        let becomes_leaf = row.change.before.is_none() && row.change.after != Some(Side::Dir);
+        let is_new = row.change.before.is_none() || from.is_some();
+        let becomes_leaf = is_new && row.change.after != Some(Side::Dir);
         if is_dir && becomes_leaf {
             // A folder whose entries go with the same set makes room; the applier refuses if any stays.
             here = Found::Known(None);

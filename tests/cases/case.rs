@@ -18,6 +18,10 @@ use crate::oracle::{Git, Picture, stamps};
 #[derive(Debug)]
 pub(crate) struct Case {
     id: &'static str,
+    /// A bash script that builds the tree below its first argument.
+    setup: String,
+    /// The command.
+    pub(crate) script: String,
     stage: TempDir,
     pub(crate) home: Home,
     /// As the tree was set up.
@@ -49,7 +53,16 @@ impl Case {
 
     /// As [`Case::new`], with variables for tree and command.
     pub(crate) fn with(id: &'static str, variables: &[(&'static str, &'static str)]) -> Self {
-        let mut case = Self::unrun(id, variables);
+        Self::unrun(id, variables).directly()
+    }
+
+    /// A tree and a command that were made up.
+    pub(crate) fn made(setup: String, script: String) -> Self {
+        Self::of("made", setup, script, &[]).directly()
+    }
+
+    fn directly(self) -> Self {
+        let mut case = self;
         case.run_directly();
         case.direct = case.now();
         case.reset();
@@ -59,12 +72,27 @@ impl Case {
 
     /// As [`Case::with`], for a command that must not run here: `direct` stays as the base.
     pub(crate) fn unrun(id: &'static str, variables: &[(&'static str, &'static str)]) -> Self {
+        let file = |name: &str| {
+            let trees = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/trees");
+            fs::read_to_string(trees.join(id).join(name)).expect("a file of the case")
+        };
+        Self::of(id, file("setup.sh"), file("task.sh"), variables)
+    }
+
+    fn of(
+        id: &'static str,
+        setup: String,
+        script: String,
+        variables: &[(&'static str, &'static str)],
+    ) -> Self {
         let stage = tempfile::Builder::new()
             .prefix("case")
             .tempdir()
             .expect("a temporary directory");
         let mut case = Self {
             id,
+            setup,
+            script,
             stage,
             home: Home::new(),
             base: Picture::default(),
@@ -97,21 +125,9 @@ impl Case {
         Picture::of(&self.path(), Git::Without)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("cases/trees")
-            .join(self.id)
-            .join(name)
-    }
-
-    /// The command.
-    pub(crate) fn script(&self) -> String {
-        fs::read_to_string(self.file("task.sh")).expect("a command")
-    }
-
     fn set_up(&self) {
         let output = Command::new("bash")
-            .arg(self.file("setup.sh"))
+            .args(["-c", &self.setup, "setup"])
             .arg(self.stage.path().join("x"))
             .envs(self.variables.iter().copied())
             .stdin(Stdio::null())
@@ -122,7 +138,7 @@ impl Case {
 
     fn run_directly(&self) {
         let mut child = Command::new("sh")
-            .args(["-c", &self.script()])
+            .args(["-c", &self.script])
             .current_dir(self.path())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").expect("PATH is set"))
@@ -178,7 +194,7 @@ impl Case {
 
     /// Starts the command as a task.
     pub(crate) fn start(&self) -> String {
-        self.start_script(&self.script())
+        self.start_script(&self.script)
     }
 
     /// Starts another command as a task.

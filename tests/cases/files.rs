@@ -192,3 +192,21 @@ fn b57_new_names_that_do_not_show_what_they_are() {
     assert_eq!(case.now().bytes("one\ntwo"), b"x");
     assert_eq!(case.now().bytes("photo\u{202e}gpj.exe"), b"x");
 }
+
+#[test]
+fn b64_a_link_becomes_a_folder_with_files_in_it() {
+    let setup = "mkdir -p \"$1/home\" \"$1/ws/d\"; cd \"$1/ws\"; echo x > d/x; ln -s d l; echo f > f; ln -s f k; mkdir e; echo x > e/x";
+    let script = "rm l k; mkdir l k; echo new > l/x; echo new > k/y; rm -r e; ln -s d e";
+    let case = Case::made(setup.to_owned(), script.to_owned());
+    let done = case.run();
+    for file in done.shown["review"]["files"].as_array().unwrap() {
+        assert_eq!(file["hunks"][0]["state"], "pending", "{file}");
+    }
+    case.round(&done, &case.direct);
+    // One of it alone has no room, and says so.
+    let case = Case::made(setup.to_owned(), script.to_owned());
+    let done = case.run();
+    let alone = case.legwork(&["accept", &done.id, "l/x"]).expect(1);
+    assert!(alone.stderr.contains("l/x"), "{alone:?}");
+    case.now().must_be(&case.base, "no room");
+}

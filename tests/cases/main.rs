@@ -16,7 +16,9 @@ macro_rules! plain {
 mod bytes;
 mod case;
 mod files;
+mod generated;
 mod oracle;
+mod partial;
 mod repositories;
 mod review;
 mod runtime;

@@ -67,7 +67,7 @@ fn b31_every_order_of_every_choice() {
 #[test]
 fn b32_two_tasks_on_one_file() {
     let case = Case::new("B32");
-    let script = case.script();
+    let script = &case.script;
     let tasks: Vec<_> = ["1", "2", "3"]
         .map(|variant| case.start_script(&format!("VARIANT={variant}\n{script}")))
         .into();

@@ -75,7 +75,7 @@ fn b98_a_sparse_file_and_a_fork_bomb() {
     done.refuses(&["sparse.bin"]);
     case.round(&done, &case.direct.clone().without("sparse.bin"));
     // The bomb goes off in the guest, and a cancel gets through.
-    let id = case.start_script(&format!("REALLY=1\n{}; sleep 1000", case.script()));
+    let id = case.start_script(&format!("REALLY=1\n{}; sleep 1000", case.script));
     case.home
         .wait_for(&case.path(), &id, &["running", "ready", "ended"]);
     std::thread::sleep(Duration::from_secs(3));

@@ -116,7 +116,12 @@ fn setup(draw: &mut Draw) -> String {
 fn script(draw: &mut Draw) -> String {
     let mut text = String::new();
     for number in 0..60 {
-        let (path, other) = (word(&draw.path()), word(&draw.path()));
+        let (path, other) = (draw.path(), draw.path());
+        // What a copy into itself comes to depends on the order in which a folder is listed.
+        let into_itself = [&other[..], b"/"]
+            .concat()
+            .starts_with(&[&path[..], b"/"].concat());
+        let (path, other) = (word(&path), word(&other));
         let command = match draw.below(12) {
             0 => format!("rm -rf {path}"),
             1 => format!("rm -rf {path}; mkdir {path}"),
@@ -126,6 +131,7 @@ fn script(draw: &mut Draw) -> String {
             }
             3 => format!("rm -rf {path}; {}", file(draw, &path, ">")),
             4 => format!("mv -T {path} {other}"),
+            5 if into_itself => "true".to_owned(),
             5 => format!("cp -RT {path} {other}"),
             6 => format!("[ -L {path} ] || {{ [ -f {path} ] && chmod 755 {path}; }}"),
             7 => format!("[ -L {path} ] || {{ [ -f {path} ] && chmod 644 {path}; }}"),

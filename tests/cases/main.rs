@@ -23,3 +23,4 @@ mod repositories;
 mod review;
 mod runtime;
 mod snapshot;
+mod table;

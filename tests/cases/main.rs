@@ -15,6 +15,7 @@ macro_rules! plain {
 
 mod bytes;
 mod case;
+mod editor;
 mod files;
 mod generated;
 mod oracle;

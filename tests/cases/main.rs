@@ -25,3 +25,4 @@ mod review;
 mod runtime;
 mod snapshot;
 mod table;
+mod tools;

@@ -16,8 +16,8 @@ use rustix::{
 };
 use tokio::io::AsyncWriteExt as _;
 
-/// Deepest folder that is listed.
-pub(crate) const MAX_DEPTH: usize = 256;
+/// Deepest folder that is listed: each is open while what is in it is looked at, and a process has 1,024 files by default.
+pub(crate) const MAX_DEPTH: usize = 700;
 
 /// Sends the listing.
 pub(crate) async fn collect(

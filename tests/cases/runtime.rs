@@ -34,6 +34,27 @@ fn b95_more_output_than_anybody_reads() {
 }
 
 #[test]
+fn b95_long_arguments() {
+    let case = Case::new("B95");
+    let path = case.path();
+    let folder = path.to_str().unwrap();
+    let long = "#".repeat(120_000);
+    let script = format!("echo long >> a.txt\n{long}");
+    let id = case.start_script(&script);
+    let done = case.wait(&id, || {});
+    case.accept(&done).expect(0);
+    assert_eq!(case.now().bytes("a.txt"), b"a\nlong\n");
+    // More than a frame takes is refused in words.
+    let arguments = ["run", "-C", folder, "--", "true", &long, &long, &long];
+    let ran = case.legwork(&arguments).expect(1);
+    assert!(
+        ran.stderr.contains("bytes long"),
+        "{}",
+        &ran.stderr[ran.stderr.len() - 600..]
+    );
+}
+
+#[test]
 fn b96_a_command_that_does_not_want_to_end() {
     let case = Case::unrun("B96", &[]);
     let id = case.start();

@@ -195,6 +195,22 @@ fn b46_a_new_file_whose_place_is_taken_by_now() {
         case.now().must_be(&before, taken);
         case.user("rm -rf notes");
     }
+    // It keeps nothing else back: what has its place is accepted, and the rest is named.
+    let case = Case::new("B46");
+    let id = case.start_script(&format!("{}\necho more >> a.txt", case.script));
+    let done = case.wait(&id, || {});
+    case.user("mkdir -p notes/todo.md");
+    let shown = case.legwork(&["show", &id, "--json"]).json();
+    assert_eq!(
+        shown["review"]["files"][1]["hunks"][0]["state"],
+        "conflicted"
+    );
+    let ran = case.legwork(&["accept", &id]).expect(0);
+    assert!(ran.stderr.contains("left notes/todo.md"), "{ran:?}");
+    assert_eq!(case.now().bytes("a.txt"), b"base\nmore\n");
+    assert!(case.path().join("notes/todo.md").is_dir());
+    case.legwork(&["undo", &id]).expect(0);
+    case.user("rm -r notes");
     // A folder on the way is no obstacle, and stays when the file goes again.
     case.user("mkdir -m 700 notes");
     let before = case.now();

@@ -47,7 +47,7 @@ use crate::{
 };
 use choice::{Choice, Chosen};
 use claims::Claims;
-use sides::{Bytes, LeavingLinks, Standing};
+use sides::{Bytes, Leaving, Standing};
 
 /// Takes decisions.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Reviewer {
             .rows
             .iter()
             .filter(|row| !row.review.hunks().is_empty());
-        let leaving = leaving(case.rows.iter());
+        let leaving = Leaving::of(case.rows.iter());
         let files = shown.map(|row| {
             let bytes = Bytes::load(&self.blobs, row)?;
             // Without the workspace the changes can still be read.
@@ -250,7 +250,7 @@ impl Reviewer {
             ..Plan::default()
         };
         let rows = choice.chosen.iter().map(|chosen| case.row(&chosen.path));
-        let leaving = leaving(rows.collect::<Result<Vec<_>, _>>()?.into_iter());
+        let leaving = Leaving::of(rows.collect::<Result<Vec<_>, _>>()?.into_iter());
         for mut chosen in choice.chosen {
             let row = case.row(&chosen.path)?;
             let bytes = Bytes::load(&self.blobs, row)?;
@@ -366,15 +366,6 @@ impl Case {
             .find(|row| row.path() == path)
             .ok_or_else(|| ReviewError::NoChange(path.clone()))
     }
-}
-
-/// The links that these changes take away.
-fn leaving<'a>(rows: impl Iterator<Item = &'a FileRow>) -> LeavingLinks {
-    let sides = |row: &'a FileRow| {
-        let sides = (row.change.before.as_ref(), row.change.after.as_ref());
-        (row.path(), sides)
-    };
-    LeavingLinks::of(rows.map(sides))
 }
 
 fn digest(rows: &[FileRow]) -> legwork_model::Digest {

@@ -7,7 +7,7 @@ use legwork_workspace::{Applied, Edit, Recovered, RecoveredAs, Workspace, recove
 
 use super::{
     Case, ReviewError, Reviewer, count,
-    sides::{self, LeavingLinks},
+    sides::{self, Leaving},
 };
 use crate::{
     clock,
@@ -93,21 +93,20 @@ impl Reviewer {
     }
 
     /// The edits that take an accept back from files that may have moved on.
-    pub(super) fn reverse<'a>(
+    pub(super) fn reverse(
         &self,
         workspace: &Workspace,
-        decision: &'a Decision,
+        decision: &Decision,
     ) -> Result<Vec<Edit>, ReviewError> {
         let mut edits = Vec::new();
-        let sides = |edit: &'a Edit| (&edit.path, (edit.before.as_ref(), edit.after.as_ref()));
-        let leaving = LeavingLinks::of(decision.undo.iter().map(sides));
+        let leaving = Leaving::of_edits(&decision.undo);
         for edit in &decision.undo {
             let path = &edit.path;
             let failed = |source| ReviewError::Undo {
                 path: path.clone(),
                 source,
             };
-            let live = match leaving.hide(path) {
+            let live = match leaving.hides(path) {
                 true => None,
                 false => sides::live(workspace, path)
                     .ok_or_else(|| failed(legwork_review::UndoError::Replaced))?,

@@ -88,40 +88,71 @@ pub(super) struct Standing {
     from: Option<Found>,
 }
 
-/// Links that a set of changes takes away: nothing stands behind them then.
+/// What a set of changes takes away, and so makes room for.
 #[derive(Debug, Default)]
-pub(super) struct LeavingLinks(BTreeSet<TreePath>);
+pub(super) struct Leaving {
+    links: BTreeSet<TreePath>,
+    all: BTreeSet<TreePath>,
+}
 
-impl LeavingLinks {
-    pub(super) fn of<'a>(changes: impl Iterator<Item = (&'a TreePath, Sides<'a>)>) -> Self {
-        let is_link = |side: Option<&Side>| matches!(side, Some(Side::Symlink { .. }));
-        let leaving = changes.filter(|(_, (before, after))| is_link(*before) && !is_link(*after));
-        Self(leaving.map(|(path, _)| path.clone()).collect())
+impl Leaving {
+    /// Of the changes of files under review.
+    pub(super) fn of<'a>(rows: impl Iterator<Item = &'a FileRow>) -> Self {
+        let mut leaving = Self::default();
+        for row in rows {
+            let change = &row.change;
+            match &change.kind {
+                ChangeKind::Rename { from } => leaving.add(from, change.before.as_ref(), None),
+                _ => leaving.add(row.path(), change.before.as_ref(), change.after.as_ref()),
+            }
+        }
+        leaving
     }
 
-    /// Whether a path lies behind one.
-    pub(super) fn hide(&self, path: &TreePath) -> bool {
-        std::iter::successors(path.parent(), TreePath::parent).any(|dir| self.0.contains(&dir))
+    /// Of edits.
+    pub(super) fn of_edits(edits: &[Edit]) -> Self {
+        let mut leaving = Self::default();
+        for edit in edits {
+            leaving.add(&edit.path, edit.before.as_ref(), edit.after.as_ref());
+        }
+        leaving
+    }
+
+    fn add(&mut self, path: &TreePath, before: Option<&Side>, after: Option<&Side>) {
+        let is_link = |side: Option<&Side>| matches!(side, Some(Side::Symlink { .. }));
+        if is_link(before) && !is_link(after) {
+            self.links.insert(path.clone());
+        }
+        if before.is_some() && after.is_none() {
+            self.all.insert(path.clone());
+        }
+    }
+
+    /// Whether a path lies behind a link that goes: nothing stands there then.
+    pub(super) fn hides(&self, path: &TreePath) -> bool {
+        std::iter::successors(path.parent(), TreePath::parent).any(|dir| self.links.contains(&dir))
+    }
+
+    /// Whether something goes from below a folder.
+    fn empties(&self, dir: &TreePath) -> bool {
+        self.all.iter().any(|path| path.is_below(dir))
     }
 }
 
-/// Before and after.
-pub(super) type Sides<'a> = (Option<&'a Side>, Option<&'a Side>);
-
 impl Standing {
-    pub(super) fn read(workspace: &Workspace, row: &FileRow, leaving: &LeavingLinks) -> Self {
+    pub(super) fn read(workspace: &Workspace, row: &FileRow, leaving: &Leaving) -> Self {
         let from = match &row.change.kind {
             ChangeKind::Rename { from } => Some(found(workspace, from)),
             _ => None,
         };
-        let mut here = match leaving.hide(row.path()) {
+        let mut here = match leaving.hides(row.path()) {
             true => Found::Known(None),
             false => found(workspace, row.path()),
         };
         let is_dir = matches!(&here, Found::Known(Some(live)) if live.mode == Mode::Dir);
         let is_new = row.change.before.is_none() || from.is_some();
         let becomes_leaf = is_new && row.change.after != Some(Side::Dir);
-        if is_dir && becomes_leaf {
+        if is_dir && becomes_leaf && leaving.empties(row.path()) {
             // A folder whose entries go with the same set makes room; the applier refuses if any stays.
             here = Found::Known(None);
         }

@@ -6,6 +6,7 @@ pub mod helix;
 pub mod home;
 pub mod lsp;
 pub mod machine;
+pub mod model;
 pub mod nested;
 pub mod nvim;
 pub mod plain;

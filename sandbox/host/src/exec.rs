@@ -3,7 +3,11 @@
 use std::{path::PathBuf, time::Duration};
 
 use legwork_link::{Exec, ExecInput, ExecOutput, ExecStatus, LinkError, Open, frame};
-use tokio::{io::AsyncWriteExt as _, sync::mpsc, time::timeout};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
+    sync::mpsc,
+    time::timeout,
+};
 
 use crate::{
     HostError,
@@ -20,6 +24,8 @@ pub struct Program {
     pub argv: Vec<String>,
     /// Added to the sandbox's own environment.
     pub environment: Vec<(String, String)>,
+    /// What it reads from its standard input, which ends behind it.
+    pub stdin: Vec<u8>,
     /// Absolute directory in the guest; the workspace if absent.
     pub directory: Option<PathBuf>,
     /// Ends earlier than the sandbox's limit, if given.
@@ -32,6 +38,7 @@ impl Program {
         Self {
             argv: argv.into_iter().map(Into::into).collect(),
             environment: Vec::new(),
+            stdin: Vec::new(),
             directory: None,
             timeout: None,
         }
@@ -127,7 +134,7 @@ impl Sandbox<Running> {
             timeout_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
             output_limit: limits.output.as_bytes(),
         };
-        let conversation = self.converse(request, output);
+        let conversation = self.converse(request, program.stdin, output);
         self.alive(async {
             timeout(time + GRACE, conversation)
                 .await
@@ -139,10 +146,10 @@ impl Sandbox<Running> {
     async fn converse(
         &self,
         request: Exec,
+        stdin: Vec<u8>,
         output: mpsc::Sender<Output>,
     ) -> Result<Exit, HostError> {
-        let mut kept = request.output_limit;
-        let mut surplus = 0;
+        let limit = request.output_limit;
         let open = Open::Exec(request);
         if let Err(LinkError::TooLong { length, limit }) = frame::encode(&open) {
             let status = ExitStatus::NotStarted(format!(
@@ -156,15 +163,25 @@ impl Sandbox<Running> {
                 dropped: 0,
             });
         }
-        let mut substream = self.open(&open).await?;
-        // Nobody is there to type: what asks a question must see so, not wait.
-        frame::write(&mut substream, &ExecInput::StdinEnd).await?;
-        substream
-            .flush()
-            .await
-            .map_err(HostError::io("talk to the guest"))?;
+        let substream = self.open(&open).await?;
+        let (mut from, to) = tokio::io::split(substream);
+        tokio::select! {
+            exit = self.hear(&mut from, limit, output) => exit,
+            // A program need not read all that it is given: it may write first, or end.
+            error = feed(to, &stdin) => Err(error),
+        }
+    }
+
+    /// Takes what the program writes, until it ends.
+    async fn hear(
+        &self,
+        from: &mut (impl AsyncRead + Unpin),
+        limit: u64,
+        output: mpsc::Sender<Output>,
+    ) -> Result<Exit, HostError> {
+        let (mut kept, mut surplus) = (limit, 0);
         loop {
-            let (source, mut bytes) = match frame::read(&mut substream).await? {
+            let (source, mut bytes) = match frame::read(from).await? {
                 Some(ExecOutput::Stdout(bytes)) => (Source::Stdout, bytes),
                 Some(ExecOutput::Stderr(bytes)) => (Source::Stderr, bytes),
                 Some(ExecOutput::End(end)) => {
@@ -198,6 +215,26 @@ impl Sandbox<Running> {
             bytes.truncate(room);
             // Whoever listened may have gone; the program goes on.
             let _heard = output.send(Output { source, bytes }).await;
+        }
+    }
+}
+
+/// Hands the program its input and ends it: what asks a question must see that nobody is there, not wait. Ends only in an
+/// error.
+async fn feed(mut to: impl AsyncWrite + Unpin, stdin: &[u8]) -> HostError {
+    let fed = async {
+        for piece in stdin.chunks(frame::MAX_DATA) {
+            frame::write(&mut to, &ExecInput::Stdin(piece.to_vec())).await?;
+        }
+        frame::write(&mut to, &ExecInput::StdinEnd).await?;
+        to.flush().await.map_err(HostError::io("talk to the guest"))
+    };
+    match fed.await {
+        Ok(()) => std::future::pending().await,
+        // The program may have ended meanwhile; whoever listens knows better, and soon.
+        Err(error) => {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            error
         }
     }
 }

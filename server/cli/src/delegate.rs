@@ -47,7 +47,7 @@ pub(crate) fn spec(places: &Places, mut args: TaskArgs) -> Result<TaskSpec, Fail
     let said = request
         .as_ref()
         .is_some_and(|request| !request.text.is_empty());
-    let argv = argv(&request, args.command, || configured(places), places)?;
+    let worker = worker(&request, args.command, || configured(places), places)?;
     let usual = Limits::default();
     let limits = Limits {
         vcpus: args.cpus.unwrap_or(usual.vcpus),
@@ -87,7 +87,7 @@ pub(crate) fn spec(places: &Places, mut args: TaskArgs) -> Result<TaskSpec, Fail
         } else {
             place.directory
         },
-        worker: Worker::Command { argv },
+        worker,
         limits,
         isolation: args.isolation,
         driver: args.driver,
@@ -106,21 +106,21 @@ fn configured(places: &Places) -> Result<Config, Failure> {
     Ok(config)
 }
 
-/// The command to run: what was typed, or the agent for what was said.
-fn argv(
+/// Who does it: the command that was typed, or the agent for what was said.
+fn worker(
     request: &Option<Request>,
     argv: Vec<String>,
     configured: impl FnOnce() -> Result<Config, Failure>,
     places: &Places,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Worker, Failure> {
     let said = request.as_ref().map_or("", |request| request.text.trim());
     match (said.is_empty(), argv.is_empty()) {
         (true, true) => Err(Failure::usage(
             "nothing is asked for",
             "say it in words, or write a command after two dashes: `legwork run -- make test`",
         )),
-        (true, false) => Ok(argv),
-        (false, true) => configured()?.agent.command.ok_or_else(|| {
+        (true, false) => Ok(Worker::Command { argv }),
+        (false, true) => configured()?.worker().ok_or_else(|| {
             let words: Vec<String> = said.split_whitespace().map(str::to_owned).collect();
             Failure::usage(
                 "a prompt needs an agent, and none is set",
@@ -162,8 +162,12 @@ mod tests {
             cache: dir.path().into(),
             config: dir.path().into(),
         };
-        let argv = |request: Option<Request>, command: &str| {
-            argv(&request, words(command), || configured(&places), &places)
+        let worker = |request: Option<Request>, command: &str| {
+            worker(&request, words(command), || configured(&places), &places)
+        };
+        let argv = |request, command| match worker(request, command)? {
+            Worker::Command { argv } => Ok::<_, Failure>(argv),
+            Worker::Builtin => panic!("no model is set"),
         };
         let failure = argv(said("make all"), "").unwrap_err();
         assert_eq!(failure.kind.code(), 2);

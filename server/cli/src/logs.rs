@@ -1,4 +1,4 @@
-//! `legwork logs`: what a task's command wrote, on standard output whatever stream it was on.
+//! `legwork logs`: what a task's command wrote, or its agent did, on standard output whatever stream it was on.
 
 use legwork_model::{Event, EventBody};
 use legwork_wire::{Client, Places};
@@ -31,15 +31,17 @@ pub(crate) async fn print(client: &Client, id: &str, json: bool) -> Result<(), F
 }
 
 fn tell(event: &Event, json: bool) -> Result<(), Failure> {
-    let EventBody::Output { text, .. } = &event.body else {
-        return Ok(());
+    let text = match &event.body {
+        EventBody::Output { text, .. } => text.clone(),
+        EventBody::Agent { step, .. } => step.lines(),
+        _ => return Ok(()),
     };
     if json {
         output::json_line(event)?;
     } else if output::is_terminal() {
-        output::print(&printable_lines(text))?;
+        output::print(&printable_lines(&text))?;
     } else {
-        output::print(text)?;
+        output::print(&text)?;
     }
     Ok(())
 }

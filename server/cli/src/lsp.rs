@@ -44,7 +44,7 @@ pub(crate) async fn lsp(places: &Places) -> Result<(), Failure> {
                 // Names that mean nothing are told by the command line; here they would be told at every task.
                 let (config, _warnings) =
                     places.read_config().map_err(|error| error.to_string())?;
-                config.agent.command.ok_or_else(|| places.agent_hint())
+                config.worker().ok_or_else(|| places.agent_hint())
             })
         },
         preview: places.runtime.join("preview"),

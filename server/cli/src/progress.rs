@@ -60,6 +60,7 @@ impl Progress {
                 );
                 self.pass_on(&whole);
             }
+            EventBody::Agent { step, .. } => self.pass_on(&step.lines()),
             EventBody::Notice { text } => {
                 self.note(&printable(text));
                 self.notices.push(text.clone());

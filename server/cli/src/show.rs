@@ -62,8 +62,10 @@ fn told(detail: &TaskDetail, review: &Review, now: i64) -> String {
     if let Some(request) = &spec.request {
         asked(&mut lines, request);
     }
-    let Worker::Command { argv } = &spec.worker;
-    lines.field("command", &command(argv));
+    match &spec.worker {
+        Worker::Command { argv } => lines.field("command", &command(argv)),
+        Worker::Builtin => lines.field("agent", "built in"),
+    }
     lines.field(
         "workspace",
         &printable(&spec.workspace.display().to_string()),

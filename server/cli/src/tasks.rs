@@ -62,6 +62,7 @@ pub(crate) fn title(task: &Task) -> String {
             printable(&task.spec.title()).into_owned()
         }
         Worker::Command { argv } => command(argv),
+        Worker::Builtin => "the built-in agent".to_owned(),
     }
 }
 

@@ -97,6 +97,10 @@ fn kind(kind: FailureKind) -> String {
         FailureKind::Protocol => "the guest broke the rules".to_owned(),
         FailureKind::Interrupted => "interrupted".to_owned(),
         FailureKind::Internal => "a fault of Legwork".to_owned(),
+        FailureKind::Setup => "not set up".to_owned(),
+        FailureKind::Model => "model failed".to_owned(),
+        FailureKind::Budget => "budget used up".to_owned(),
+        FailureKind::Stuck => "stuck".to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `legwork watch`: a line for each thing that happens to any task, until it is stopped.
 
-use legwork_model::{Event, EventBody, Task};
+use legwork_model::{AgentStep, Event, EventBody, Task};
 use legwork_wire::Places;
 
 use crate::{
@@ -63,7 +63,11 @@ fn told(event: &Event) -> Option<String> {
             verdict::count(u64::from(*pending), "hunk")
         )),
         EventBody::Notice { text } => Some(printable(text).into_owned()),
-        EventBody::Phase { .. } | EventBody::Output { .. } => None,
+        EventBody::Agent {
+            step: AgentStep::Waiting { why, .. },
+            ..
+        } => Some(format!("waiting: {}", printable(why))),
+        EventBody::Agent { .. } | EventBody::Phase { .. } | EventBody::Output { .. } => None,
     }
 }
 

@@ -6,9 +6,11 @@
 //! | prepare | `prepare.rs` | the spec → a snapshot and a running sandbox |
 //! | | `asked.rs` | what the user said → variables of the command |
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
+//! | | `agent.rs` | or the built-in agent → how it ended; its steps are stored on the way |
 //! | | `live.rs` | beside it: what the guest changes → files to review, as far as they go |
 //! | collect | `collect.rs` | what the guest changed → files to review |
 
+mod agent;
 mod asked;
 mod collect;
 mod ending;
@@ -23,11 +25,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use legwork_agent::Gate;
 use legwork_host::{Running, Sandbox};
 use legwork_model::{
     EventBody, Failure, FailureKind, Manifest, Outcome, Phase, Refused, Report, Task, TaskId,
-    Transition,
+    Transition, Worker,
 };
+use legwork_wire::Places;
 use legwork_workspace::{BlobStore, Snapshot};
 use tokio::sync::watch;
 
@@ -50,6 +54,10 @@ pub(crate) struct Room {
     pub(crate) reviewer: Arc<Reviewer>,
     /// Where images are kept.
     pub(crate) cache: PathBuf,
+    /// Where the user's settings are.
+    pub(crate) places: Places,
+    /// Pauses that model APIs ask for; all tasks keep them.
+    pub(crate) gate: Gate,
 }
 
 /// Why a job is to stop.
@@ -141,11 +149,21 @@ impl Job {
         let task = self.task().await?;
         findings.report.timings.queued = u64::try_from(clock::now() - task.created).unwrap_or(0);
         self.to(Transition::Start).await?;
+        let ready = match task.spec.worker {
+            Worker::Builtin => Some(self.ready().await?),
+            Worker::Command { .. } => None,
+        };
         let prepared = self.prepare(&task, findings).await?;
         self.to(Transition::Boot).await?;
         let sandbox = prepared.sandbox;
         let ended = self
-            .in_sandbox(&task, &sandbox, &prepared.snapshot, findings)
+            .in_sandbox(
+                &task,
+                ready.as_ref(),
+                &sandbox,
+                &prepared.snapshot,
+                findings,
+            )
             .await;
         // Also when it broke off: nothing of it may be left when the result is told.
         sandbox.stop().await;
@@ -155,11 +173,20 @@ impl Job {
     async fn in_sandbox(
         &self,
         task: &Task,
+        ready: Option<&agent::Ready>,
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
         findings: &mut Findings,
     ) -> Result<Outcome, Break> {
-        let run = self.run(task, sandbox, findings);
+        let run = async {
+            match (&task.spec.worker, ready) {
+                (Worker::Command { argv }, _) => self.run(task, argv, sandbox, findings).await,
+                (Worker::Builtin, Some(ready)) => {
+                    self.work(task, ready, sandbox, snapshot, findings).await
+                }
+                (Worker::Builtin, None) => Err(Break::Stopped(StopReason::Interrupted)),
+            }
+        };
         let (ran, live) = self.beside(task, sandbox, snapshot, run).await;
         findings.notices.extend(live.notice);
         let outcome = match ran {

@@ -135,6 +135,8 @@ async fn serve(settings: &Settings, instance: &mut Instance) -> Result<(), RunEr
         blobs,
         reviewer: Arc::clone(&reviewer),
         cache: settings.places.cache.clone(),
+        places: settings.places.clone(),
+        gate: Default::default(),
     });
     let waiting = start::recover(settings, &room, &reviewer)?;
 

@@ -109,6 +109,8 @@ mod tests {
             blobs,
             reviewer: Arc::clone(&reviewer),
             cache: at("cache"),
+            places: settings.places.clone(),
+            gate: Default::default(),
         });
         let waiting = recover(&settings, &room, &reviewer).unwrap();
         assert_eq!(

@@ -10,6 +10,7 @@ pub(crate) async fn log(session: &Session, task: &TaskId) -> Result<String, Fail
     let events = session.daemon.client().await?.log(task.as_str()).await?;
     let pieces = events.into_iter().filter_map(|event| match event.body {
         EventBody::Output { text, .. } => Some(text),
+        EventBody::Agent { step, .. } => Some(step.lines()),
         _ => None,
     });
     Ok(pieces.collect())

@@ -83,7 +83,10 @@ async fn take(session: &Session, client: &Client, batch: &[Event]) -> Result<(),
     for event in batch {
         if !matches!(
             event.body,
-            EventBody::Output { .. } | EventBody::Phase { .. } | EventBody::Notice { .. }
+            EventBody::Output { .. }
+                | EventBody::Phase { .. }
+                | EventBody::Notice { .. }
+                | EventBody::Agent { .. }
         ) {
             changed.insert(event.task.clone());
         }

@@ -46,6 +46,7 @@ mod walk;
 use std::{fmt, path::PathBuf, sync::Arc};
 
 use futures::future::BoxFuture;
+use legwork_model::Worker;
 use legwork_wire::Host;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tower_lsp_server::{LspService, Server};
@@ -60,9 +61,9 @@ const CONCURRENCY: usize = 1024;
 /// What this host can do, or why that cannot be said.
 pub type Doctor = Arc<dyn Fn() -> BoxFuture<'static, Result<Host, String>> + Send + Sync>;
 
-/// Program and arguments that do tasks given in words, as the user set it up; the sentence says what is wrong with that, or
+/// Who does tasks given in words, as the user set it up; the sentence says what is wrong with that, or
 /// how to set one up.
-pub type Agent = Arc<dyn Fn() -> Result<Vec<String>, String> + Send + Sync>;
+pub type Agent = Arc<dyn Fn() -> Result<Worker, String> + Send + Sync>;
 
 /// What the server needs of the program that it is part of.
 #[derive(Clone)]

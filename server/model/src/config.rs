@@ -1,20 +1,40 @@
 //! The user's own settings: what `config.toml` may say, understood from its text. Where the file is and how it is read is
 //! for who may do input.
 
+mod model;
+
 use toml::{Table, Value};
+
+pub use self::model::{Budget, ModelConfig, Price, Provider};
+use crate::Worker;
 
 /// What the user set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Table `[agent]`.
     pub agent: AgentConfig,
+    /// Table `[model]`.
+    pub model: Option<ModelConfig>,
+    /// Table `[budget]`.
+    pub budget: Budget,
 }
 
 /// Who does what is asked for in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentConfig {
+    /// `kind`: which of the two it is, where both could be.
+    pub kind: Option<AgentKind>,
     /// `command`: program and arguments, run in the sandbox without a shell in between. Not empty.
     pub command: Option<Vec<String>>,
+}
+
+/// What an agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentKind {
+    /// `command`: a program in the sandbox.
+    Command,
+    /// `builtin`: Legwork's own loop with a model.
+    Builtin,
 }
 
 /// Why a text is no configuration. Nothing of it counts then.
@@ -58,20 +78,43 @@ impl Config {
         })?;
         let mut config = Self::default();
         let mut warnings = Vec::new();
+        let inside = |name, value| match value {
+            Value::Table(table) => Ok(table),
+            _ => Err(ConfigError::Value {
+                name,
+                wanted: "a table: a line with its name in brackets, and settings below it",
+            }),
+        };
         for (name, value) in table {
-            if name == "agent" {
-                let Value::Table(agent) = value else {
-                    return Err(ConfigError::Value {
-                        name: "agent",
-                        wanted: "a table: a line `[agent]` with settings below it",
-                    });
-                };
-                config.agent = AgentConfig::of(agent, &mut warnings)?;
-            } else {
-                warnings.push(unknown(&name));
+            match name.as_str() {
+                "agent" => {
+                    config.agent = AgentConfig::of(inside("agent", value)?, &mut warnings)?;
+                }
+                "model" => {
+                    config.model = Some(ModelConfig::of(inside("model", value)?, &mut warnings)?);
+                }
+                "budget" => config.budget = Budget::of(inside("budget", value)?, &mut warnings)?,
+                _ => warnings.push(unknown(&name)),
             }
         }
+        config.budget = config.budget.priced(config.model.as_ref())?;
         Ok((config, warnings))
+    }
+
+    /// Who does what is asked for in words: the command that is set, else the built-in agent where there is a model, unless
+    /// `agent.kind` says which.
+    pub fn worker(&self) -> Option<Worker> {
+        let command = self
+            .agent
+            .command
+            .clone()
+            .map(|argv| Worker::Command { argv });
+        let builtin = self.model.is_some().then_some(Worker::Builtin);
+        match self.agent.kind {
+            Some(AgentKind::Command) => command,
+            Some(AgentKind::Builtin) => builtin,
+            None => command.or(builtin),
+        }
     }
 }
 
@@ -79,10 +122,21 @@ impl AgentConfig {
     fn of(table: Table, warnings: &mut Vec<String>) -> Result<Self, ConfigError> {
         let mut agent = Self::default();
         for (name, value) in table {
-            if name == "command" {
-                agent.command = Some(command(&value)?);
-            } else {
-                warnings.push(unknown(&format!("agent.{name}")));
+            match name.as_str() {
+                "command" => agent.command = Some(command(&value)?),
+                "kind" => {
+                    agent.kind = Some(match value.as_str() {
+                        Some("command") => AgentKind::Command,
+                        Some("builtin") => AgentKind::Builtin,
+                        _ => {
+                            return Err(ConfigError::Value {
+                                name: "agent.kind",
+                                wanted: "\"command\" or \"builtin\"",
+                            });
+                        }
+                    });
+                }
+                _ => warnings.push(unknown(&format!("agent.{name}"))),
             }
         }
         Ok(agent)

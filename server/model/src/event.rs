@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, TaskId, TaskState};
+use crate::{AgentStep, Outcome, TaskId, TaskState};
 
 /// One thing that happened to a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,13 @@ pub enum EventBody {
         /// Hunks that wait.
         pending: u32,
     },
+    /// The built-in agent did something.
+    Agent {
+        /// [`STEP_VERSION`](crate::STEP_VERSION) of who wrote it.
+        version: u32,
+        /// What.
+        step: AgentStep,
+    },
 }
 
 /// What takes a while.
@@ -74,7 +81,7 @@ pub enum Phase {
     Capture,
     /// The virtual machine comes up.
     Boot,
-    /// The command runs.
+    /// The command or the agent runs.
     Command,
     /// The changes are collected.
     Collect,

@@ -24,10 +24,13 @@ mod outcome;
 mod path;
 mod request;
 mod state;
+mod step;
 mod task;
 
 pub use change::{Change, ChangeKind, ChangeSet, Refused, Side};
-pub use config::{AgentConfig, Config, ConfigError};
+pub use config::{
+    AgentConfig, AgentKind, Budget, Config, ConfigError, ModelConfig, Price, Provider,
+};
 pub use digest::{Digest, ParseDigestError};
 pub use event::{Event, EventBody, Phase, Stream};
 pub use head::Head;
@@ -37,4 +40,5 @@ pub use outcome::{Failure, FailureKind, Outcome};
 pub use path::{PathError, TreePath, escape, is_hidden, unescape};
 pub use request::{Finding, Place, Request, RequestError};
 pub use state::{TaskState, Transition};
+pub use step::{AgentStep, STEP_VERSION, Spent};
 pub use task::{Report, Task, TaskSpec, Timings, Worker};

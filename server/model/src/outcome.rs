@@ -61,6 +61,14 @@ pub enum FailureKind {
     Interrupted,
     /// A fault of Legwork's own.
     Internal,
+    /// The built-in agent is not set up: no model, no key, a key that is not taken, a budget of nothing.
+    Setup,
+    /// The model API failed, or the model did not answer in a way that can be used.
+    Model,
+    /// A budget was used up.
+    Budget,
+    /// The agent went round in circles or stopped working.
+    Stuck,
 }
 
 impl Failure {

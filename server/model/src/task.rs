@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use legwork_spec::{Driver, Isolation, Limits};
 use serde::{Deserialize, Serialize};
 
-use crate::{Head, Outcome, Request, TaskId, TaskState};
+use crate::{Head, Outcome, Request, Spent, TaskId, TaskState};
 
 /// Who does the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub enum Worker {
         /// Program and arguments. No shell is put in between.
         argv: Vec<String>,
     },
+    /// The built-in agent, with the model that is configured when the task runs. It does what the request says.
+    Builtin,
 }
 
 /// What was asked for.
@@ -71,8 +73,11 @@ impl TaskSpec {
                 .map(str::trim)
                 .find(|line| !line.is_empty())
         });
-        let Worker::Command { argv } = &self.worker;
-        said.map_or_else(|| argv.join(" "), str::to_owned)
+        match (&self.worker, said) {
+            (_, Some(said)) => said.to_owned(),
+            (Worker::Command { argv }, None) => argv.join(" "),
+            (Worker::Builtin, None) => String::new(),
+        }
     }
 }
 
@@ -119,6 +124,9 @@ pub struct Report {
     /// Which commit was checked out when the workspace was captured, if it is in a repository.
     #[serde(default)]
     pub head: Option<Head>,
+    /// What the built-in agent used up, if it worked.
+    #[serde(default)]
+    pub agent: Option<Spent>,
 }
 
 /// Where the time of a task went; milliseconds each.

@@ -163,8 +163,9 @@ impl Places {
     /// How to set an agent, as a sentence without a full stop, for whoever asked for something in words and has none.
     pub fn agent_hint(&self) -> String {
         format!(
-            "write `[agent]` and below it `command = [\"sh\", \"agent.sh\"]` (your program and its arguments, which are \
-             told by LEGWORK_PROMPT) into {}",
+            "write `[model]` and below it `provider = \"anthropic\"` and `name = \"…\"` for the built-in agent, or `[agent]` and \
+             below it `command = [\"sh\", \"agent.sh\"]` (your program and its arguments, which are told by LEGWORK_PROMPT) into \
+             {}",
             self.config_file().display()
         )
     }

@@ -188,6 +188,15 @@ fn check(spec: &TaskSpec) -> Result<(), Refusal> {
             ));
         }
         Worker::Command { .. } => {}
+        Worker::Builtin => {
+            let said = spec.request.as_ref().map(|request| request.text.trim());
+            if said.is_none_or(str::is_empty) {
+                return Err(Refusal::usage(
+                    "the agent is asked for nothing",
+                    "say in words what is to be done",
+                ));
+            }
+        }
     }
     if let Some(Err(error)) = spec.request.as_ref().map(Request::check) {
         return Err(Refusal::usage(

@@ -1,11 +1,10 @@
 //! What the sandbox tells, in the words of the product. It holds every sentence about how a command can end.
 
 use legwork_host::{Exit, ExitStatus, HostError, Source};
-use legwork_model::{Failure, FailureKind, Outcome, Stream, TaskSpec, Worker};
+use legwork_model::{Failure, FailureKind, Outcome, Stream, TaskSpec};
 
 /// How the task ended, by how its command did.
-pub(super) fn outcome(exit: &Exit, spec: &TaskSpec) -> Outcome {
-    let Worker::Command { argv } = &spec.worker;
+pub(super) fn outcome(exit: &Exit, argv: &[String], spec: &TaskSpec) -> Outcome {
     let program = argv.first().map_or("", String::as_str);
     let full = Failure::new(
         FailureKind::DiskFull,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use legwork_host::{Exit, HostError, Output, Program, Running, Sandbox};
-use legwork_model::{EventBody, Outcome, Phase, Stream, Task, Worker};
+use legwork_model::{EventBody, Outcome, Phase, Stream, Task};
 use tokio::sync::mpsc;
 
 use super::{Break, Findings, Job, ending, millis};
@@ -19,15 +19,16 @@ impl Job {
     pub(super) async fn run(
         &self,
         task: &Task,
+        argv: &[String],
         sandbox: &Sandbox<Running>,
         findings: &mut Findings,
     ) -> Result<Outcome, Break> {
-        let Worker::Command { argv } = &task.spec.worker;
         self.tell(Phase::Command, argv.join(" ")).await;
         let limit = task.spec.limits.output.as_bytes();
         let program = Program {
-            argv: argv.clone(),
+            argv: argv.to_vec(),
             environment: Vec::new(),
+            stdin: Vec::new(),
             directory: Some(task.spec.workspace.join(&task.spec.directory)),
             timeout: None,
         };
@@ -47,7 +48,7 @@ impl Job {
                 findings.report.output_dropped, task.spec.limits.output
             ));
         }
-        Ok(ending::outcome(&exit, &task.spec))
+        Ok(ending::outcome(&exit, argv, &task.spec))
     }
 
     /// Stores output as it comes, in pieces of a sensible size. Gives the number of bytes that were dropped.

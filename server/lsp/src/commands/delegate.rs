@@ -127,12 +127,11 @@ pub(super) fn agent(session: &Session) -> Result<Worker, Failure> {
         .profile
         .get()
         .and_then(|profile| profile.options.agent.clone());
-    let argv = match option {
-        Some(argv) => argv,
+    match option {
+        Some(argv) => Ok(Worker::Command { argv }),
         None => (session.settings.agent)()
-            .map_err(|hint| Failure::new(format!("words need an agent: {hint}")))?,
-    };
-    Ok(Worker::Command { argv })
+            .map_err(|hint| Failure::new(format!("words need an agent: {hint}"))),
+    }
 }
 
 /// The file that it is about, if it is about one.

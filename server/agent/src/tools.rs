@@ -1,0 +1,359 @@
+//! The tools that a model is offered, and what it asks of them as types. A call that is not understood is never run.
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use crate::{
+    dialogue::{Arguments, ToolCall},
+    edit::Replacement,
+};
+
+/// A tool, as a model is told of it.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    schema: fn() -> Value,
+}
+
+impl Tool {
+    /// The JSON schema of its arguments.
+    pub(crate) fn schema(&self) -> Value {
+        (self.schema)()
+    }
+}
+
+/// All there are.
+pub(crate) const TOOLS: [Tool; 5] = [
+    Tool {
+        name: "bash",
+        description: "Run a shell script at the top of the workspace, in a process of its own: nothing of it is left when it \
+            ends, neither a directory nor a variable nor a background process. Of its output the beginning and the end are \
+            told. When its time is up it is ended, and what it wrote so far is told.",
+        schema: || {
+            object(
+                &json!({
+                    "command": { "type": "string", "description": "The script." },
+                    "timeout": { "type": "integer", "description": "Seconds it may take; 120 if not said." },
+                }),
+                &["command"],
+            )
+        },
+    },
+    Tool {
+        name: "read",
+        description: "Read a text file, or lines of it. Each line comes with its number and a tab, which are not part of the \
+            file. A file has to be read before it is edited, and again if something else changed it since.",
+        schema: || {
+            object(
+                &json!({
+                    "path": { "type": "string", "description": "Relative to the workspace." },
+                    "from": { "type": "integer", "description": "The first line, counted from 1." },
+                    "to": { "type": "integer", "description": "The last line." },
+                }),
+                &["path"],
+            )
+        },
+    },
+    Tool {
+        name: "search",
+        description: "Find the lines that match an extended regular expression (as of `grep -E`) in the text files of the \
+            workspace. How many there are in which files is told first.",
+        schema: || {
+            object(
+                &json!({
+                    "pattern": { "type": "string" },
+                    "path": { "type": "string", "description": "A file or folder; the whole workspace if not said." },
+                }),
+                &["pattern"],
+            )
+        },
+    },
+    Tool {
+        name: "edit",
+        description: "Change a file by `edits`, or write all of it by `content` (also to make a new one). Each old text must \
+            stand in the file exactly once, byte for byte, with enough lines around it to be the only one. All edits are made, \
+            or none. An edit after which the file would not parse any more is not made; the very same call made once more is.",
+        schema: || {
+            object(
+                &json!({
+                    "path": { "type": "string", "description": "Relative to the workspace." },
+                    "edits": {
+                        "type": "array",
+                        "items": object(&json!({ "old": { "type": "string" }, "new": { "type": "string" } }), &["old", "new"]),
+                    },
+                    "content": { "type": "string", "description": "The whole file, instead of edits." },
+                }),
+                &["path"],
+            )
+        },
+    },
+    Tool {
+        name: "finish",
+        description: "End the work. Call it when the task is done, or when it cannot be done.",
+        schema: || {
+            object(
+                &json!({
+                    "summary": {
+                        "type": "string",
+                        "description": "In a few sentences: what was changed and why, what was run to check it, what is left.",
+                    },
+                }),
+                &["summary"],
+            )
+        },
+    },
+];
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+/// What is asked of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Job {
+    Bash {
+        command: String,
+        timeout: Option<u64>,
+    },
+    Read {
+        path: String,
+        from: Option<u64>,
+        to: Option<u64>,
+    },
+    Search {
+        pattern: String,
+        path: Option<String>,
+    },
+    Edit {
+        path: String,
+        edits: Vec<Replacement>,
+    },
+    Write {
+        path: String,
+        content: String,
+    },
+    Finish {
+        summary: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bash {
+    command: String,
+    timeout: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    path: String,
+    from: Option<u64>,
+    to: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    pattern: String,
+    path: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    path: String,
+    edits: Option<Vec<Pair>>,
+    content: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    old: String,
+    new: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Finish {
+    summary: String,
+}
+
+impl Job {
+    /// Understands a call.
+    ///
+    /// # Errors
+    ///
+    /// A sentence for the model. Nothing is guessed.
+    pub(crate) fn of(call: &ToolCall) -> Result<Self, String> {
+        Ok(match call.name.as_str() {
+            "bash" => {
+                let Bash { command, timeout } = arguments(call)?;
+                if command.trim().is_empty() || command.contains('\0') {
+                    return Err("`command` is empty or holds a NUL byte".to_owned());
+                }
+                Self::Bash { command, timeout }
+            }
+            "read" => {
+                let Read { path, from, to } = arguments(call)?;
+                Self::Read { path, from, to }
+            }
+            "search" => {
+                let Search { pattern, path } = arguments(call)?;
+                if pattern.is_empty() || pattern.contains('\0') {
+                    return Err("`pattern` is empty or holds a NUL byte".to_owned());
+                }
+                Self::Search { pattern, path }
+            }
+            "edit" => {
+                let Edit {
+                    path,
+                    edits,
+                    content,
+                } = arguments(call)?;
+                match (edits, content) {
+                    (Some(edits), None) if !edits.is_empty() => Self::Edit {
+                        path,
+                        edits: edits
+                            .into_iter()
+                            .map(|Pair { old, new }| Replacement { old, new })
+                            .collect(),
+                    },
+                    (None, Some(content)) => Self::Write { path, content },
+                    _ => return Err("give either `edits`, at least one, or `content`".to_owned()),
+                }
+            }
+            "finish" => {
+                let Finish { summary } = arguments(call)?;
+                Self::Finish { summary }
+            }
+            other => {
+                let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+                return Err(format!(
+                    "there is no tool `{other}`: there are {}",
+                    names.join(", ")
+                ));
+            }
+        })
+    }
+
+    /// In one line, for people.
+    pub(crate) fn about(&self) -> String {
+        match self {
+            Self::Bash { command, .. } => one_line(command),
+            Self::Read { path, from, to } => match (from, to) {
+                (None, None) => one_line(path),
+                _ => format!(
+                    "{} {}-{}",
+                    one_line(path),
+                    from.unwrap_or(1),
+                    to.map_or(String::new(), |to| to.to_string())
+                ),
+            },
+            Self::Search { pattern, path } => format!(
+                "{} in {}",
+                one_line(pattern),
+                one_line(path.as_deref().unwrap_or("."))
+            ),
+            Self::Edit { path, edits } => format!("{} ({} places)", one_line(path), edits.len()),
+            Self::Write { path, content } => {
+                format!("{} (all of it, {} bytes)", one_line(path), content.len())
+            }
+            Self::Finish { .. } => String::new(),
+        }
+    }
+}
+
+/// At most 300 bytes, with what is behind a line end marked.
+pub(crate) fn one_line(text: &str) -> String {
+    let text = text.trim();
+    let line = text.lines().collect::<Vec<_>>().join("; ");
+    let end = line.floor_char_boundary(300);
+    if end < line.len() {
+        format!("{}...", &line[..end])
+    } else {
+        line
+    }
+}
+
+fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, String> {
+    match &call.arguments {
+        Arguments::Object(object) => serde_json::from_value(Value::Object(object.clone()))
+            .map_err(|error| format!("the arguments of `{}` are wrong: {error}", call.name)),
+        Arguments::Unreadable { why, .. } => Err(format!(
+            "the arguments of `{}` cannot be read: {why}. Nothing was run",
+            call.name
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(name: &str, raw: &str) -> Result<Job, String> {
+        Job::of(&ToolCall {
+            id: "c".to_owned(),
+            name: name.to_owned(),
+            arguments: Arguments::parse(raw),
+        })
+    }
+
+    #[test]
+    fn b122_odd_calls_are_told_and_never_run() {
+        for (name, raw, part) in [
+            ("read", "{\"path\": a.txt}", "no JSON"),
+            ("read", "", "there are none"),
+            ("read", "null", "they are null"),
+            ("read", "[]", "array"),
+            ("read", "\"{\\\"path\\\": \\\"a\\\"}\"", "a string"),
+            ("read", "{}", "missing field `path`"),
+            ("read", "{\"path\": 3}", "invalid type"),
+            (
+                "read",
+                "{\"path\": \"a\", \"mode\": 1}",
+                "unknown field `mode`",
+            ),
+            ("bash", "{\"command\": \" \"}", "empty"),
+            ("edit", "{\"path\": \"a\"}", "either"),
+            ("edit", "{\"path\": \"a\", \"edits\": []}", "either"),
+            (
+                "edit",
+                "{\"path\": \"a\", \"edits\": [], \"content\": \"\"}",
+                "either",
+            ),
+            (
+                "write_file",
+                "{}",
+                "there are bash, read, search, edit, finish",
+            ),
+            ("", "{}", "no tool"),
+        ] {
+            let why = job(name, raw).unwrap_err();
+            assert!(why.contains(part), "{name} {raw}: {why}");
+        }
+        assert!(matches!(
+            job("edit", "{\"path\": \"a\", \"content\": \"\"}"),
+            Ok(Job::Write { .. })
+        ));
+        assert!(matches!(
+            job("read", "{\"path\": \"a\", \"from\": 2}"),
+            Ok(Job::Read { from: Some(2), .. })
+        ));
+    }
+
+    #[test]
+    fn schemas_name_what_is_needed() {
+        for tool in &TOOLS {
+            let schema = tool.schema();
+            let required = schema["required"].as_array().unwrap();
+            assert!(
+                required
+                    .iter()
+                    .all(|name| schema["properties"].get(name.as_str().unwrap()).is_some())
+            );
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Where the agent's tools work: given by whoever has a machine.
+
+use std::time::Duration;
+
+use legwork_model::{AgentStep, Failure};
+
+/// A program to run where the work is done.
+#[derive(Clone, Debug)]
+pub struct Errand {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// What it reads from its standard input.
+    pub stdin: Vec<u8>,
+    /// When it is ended.
+    pub timeout: Duration,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Signaled(i32),
+    /// It did not start; why.
+    NotStarted(String),
+    /// Its time was up.
+    TimedOut,
+    /// The memory was used up.
+    OutOfMemory,
+}
+
+/// Why there is no end to tell of: the machine is gone, and the task with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchError(pub Failure);
+
+/// Where the agent's tools work.
+pub trait Workbench: Sync {
+    /// Runs a program to its end, at the top of the workspace. What it writes goes to `output`, errors being `true`, as it
+    /// comes and however much it is.
+    fn run(
+        &self,
+        errand: Errand,
+        output: &mut (dyn FnMut(bool, &[u8]) + Send),
+    ) -> impl Future<Output = Result<End, BenchError>> + Send;
+
+    /// How many lines were added and removed by now.
+    fn changed_lines(&self) -> impl Future<Output = u64> + Send;
+
+    /// Stores what was done. Texts are bounded, but hold whatever a model or a program wrote.
+    fn tell(&self, step: AgentStep) -> impl Future<Output = ()> + Send;
+}

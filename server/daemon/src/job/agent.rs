@@ -1,0 +1,306 @@
+//! The built-in agent on a task: its model before the machine is made, its tools in the machine, its steps in the store. The key
+//! stays in the client of the model, on this side.
+
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use legwork_agent::{
+    Agent, ApiKey, BenchError, Brief, End, Ended, Errand, Guide, ModelClient, Workbench,
+};
+use legwork_host::{Exit, ExitStatus, Output, Program, Running, Sandbox, Source};
+use legwork_model::{
+    AgentStep, Budget, Config, EntryKind, EventBody, Failure, FailureKind, ModelConfig, Outcome,
+    Phase, STEP_VERSION, Stream, Task, TreePath,
+};
+use legwork_workspace::Snapshot;
+use tokio::sync::mpsc;
+
+use super::{Break, Findings, Job, ending, millis};
+use crate::output::Printer;
+
+/// Files of the workspace that the model is told of at the start.
+const MOST_FILES: usize = 200;
+
+/// The names of guides for agents; the first that is there counts, in each folder.
+const GUIDES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// The longest guides together, in bytes.
+const LONGEST_GUIDES: usize = 48 << 10;
+
+/// A model that is known to be there.
+#[derive(Debug)]
+pub(super) struct Ready {
+    model: ModelConfig,
+    budget: Budget,
+    client: ModelClient,
+}
+
+impl Job {
+    /// What can be known to be wrong before a machine is made.
+    pub(super) async fn ready(&self) -> Result<Ready, Break> {
+        let setup = |message: String, hint: String| Failure::new(FailureKind::Setup, message, hint);
+        let places = self.room.places.clone();
+        let read = tokio::task::spawn_blocking(move || places.read_config()).await;
+        let read = read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let (Config { model, budget, .. }, _) = read.map_err(|error| {
+            setup(
+                error.to_string(),
+                "correct it and run the task again".to_owned(),
+            )
+        })?;
+        let model = model.ok_or_else(|| {
+            setup(
+                "no model is configured".to_owned(),
+                self.room.places.agent_hint(),
+            )
+        })?;
+        let nothing = [
+            (budget.steps == 0, "steps"),
+            (budget.tokens == 0, "tokens"),
+            (budget.dollars == Some(0), "dollars"),
+            (budget.seconds == Some(0), "minutes"),
+            (budget.lines == 0, "lines"),
+        ];
+        if let Some((_, name)) = nothing.into_iter().find(|(is_nothing, _)| *is_nothing) {
+            return Err(setup(
+                format!("`budget.{name}` is 0, so nothing can be done"),
+                "raise it in config.toml".to_owned(),
+            )
+            .into());
+        }
+        let key = ApiKey::of(&model).map_err(|error| {
+            setup(
+                format!("there is no key for the model API: {error}"),
+                error.hint(),
+            )
+        })?;
+        let client = ModelClient::new(&model, key)?;
+        self.tell(
+            Phase::Capture,
+            format!("asking {} for {}", client.address(), client.name()),
+        )
+        .await;
+        self.unless_stopped(client.check())
+            .await?
+            .map_err(|error| error.failure())?;
+        Ok(Ready {
+            model,
+            budget,
+            client,
+        })
+    }
+
+    /// Lets the agent work to its end.
+    pub(super) async fn work(
+        &self,
+        task: &Task,
+        ready: &Ready,
+        sandbox: &Sandbox<Running>,
+        snapshot: &Snapshot,
+        findings: &mut Findings,
+    ) -> Result<Outcome, Break> {
+        self.tell(
+            Phase::Command,
+            format!("the agent works with {}", ready.client.name()),
+        )
+        .await;
+        let bench = Bench {
+            job: self,
+            sandbox,
+            used: Mutex::default(),
+        };
+        let brief = brief(task, snapshot, sandbox.emulated());
+        let agent = Agent {
+            client: &ready.client,
+            gate: &self.room.gate,
+            model: &ready.model,
+            budget: ready.budget,
+            wall: task.spec.limits.wall,
+        };
+        let started = Instant::now();
+        let ended = self.unless_stopped(agent.work(&brief, &bench)).await;
+        findings.report.timings.command = millis(started);
+        let used = bench
+            .used
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clone();
+        findings.report.peak_memory = used.peak_memory;
+        findings.report.cpu_ms = u64::try_from(used.cpu.as_millis()).unwrap_or(u64::MAX);
+        let Ended { outcome, spent } = ended?;
+        findings.report.agent = Some(spent);
+        Ok(outcome)
+    }
+}
+
+fn brief(task: &Task, snapshot: &Snapshot, is_slow: bool) -> Brief {
+    let manifest = &snapshot.manifest;
+    let files = manifest
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry.kind, EntryKind::File { .. }));
+    let request = task.spec.request.clone().unwrap_or_default();
+    Brief {
+        workspace: task.spec.workspace.display().to_string(),
+        files: files
+            .take(MOST_FILES)
+            .map(|entry| entry.path.to_string())
+            .collect(),
+        count: manifest.files(),
+        guides: guides(snapshot, request.place.as_ref().map(|place| &place.path)),
+        request,
+        is_slow,
+    }
+}
+
+/// The guides from the top of the workspace down to where the user stands, as they were captured.
+fn guides(snapshot: &Snapshot, place: Option<&TreePath>) -> Vec<Guide> {
+    let mut folders = vec![std::path::PathBuf::new()];
+    if let Some(parent) = place.and_then(|place| place.as_path().parent()) {
+        for part in parent.components() {
+            let below = folders
+                .last()
+                .map_or_else(Default::default, |folder| folder.join(part));
+            folders.push(below);
+        }
+    }
+    let (mut guides, mut room) = (Vec::new(), LONGEST_GUIDES);
+    for folder in folders {
+        let found = GUIDES.iter().find_map(|name| {
+            let path = TreePath::from_path(&folder.join(name)).ok()?;
+            let entry = snapshot.manifest.get(&path)?;
+            matches!(entry.kind, EntryKind::File { size, .. } if size < 1 << 20).then_some(entry)
+        });
+        let Some(bytes) = found.and_then(|entry| Some((entry, snapshot.read(entry).ok()?))) else {
+            continue;
+        };
+        let (entry, bytes) = bytes;
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        text.truncate(text.floor_char_boundary(room));
+        room -= text.len();
+        if !text.is_empty() {
+            let path = entry.path.to_string();
+            guides.push(Guide { path, text });
+        }
+    }
+    guides
+}
+
+/// What programs used up.
+#[derive(Clone, Debug, Default)]
+struct Used {
+    peak_memory: u64,
+    cpu: Duration,
+}
+
+/// The sandbox, as the agent's tools see it.
+struct Bench<'a> {
+    job: &'a Job,
+    sandbox: &'a Sandbox<Running>,
+    used: Mutex<Used>,
+}
+
+impl Bench<'_> {
+    fn count(&self, exit: &Exit) {
+        let mut used = self
+            .used
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        used.peak_memory = used.peak_memory.max(exit.peak_memory);
+        used.cpu += exit.cpu;
+    }
+}
+
+impl Workbench for Bench<'_> {
+    async fn run(
+        &self,
+        errand: Errand,
+        output: &mut (dyn FnMut(bool, &[u8]) + Send),
+    ) -> Result<End, BenchError> {
+        let program = Program {
+            argv: errand.argv,
+            environment: Vec::new(),
+            stdin: errand.stdin,
+            directory: None,
+            timeout: Some(errand.timeout),
+        };
+        let (sender, mut receiver) = mpsc::channel::<Output>(64);
+        let heard = async {
+            while let Some(piece) = receiver.recv().await {
+                output(piece.source == Source::Stderr, &piece.bytes);
+            }
+        };
+        let (exit, ()) = futures::join!(self.sandbox.exec(program, sender), heard);
+        let exit = exit.map_err(|error| BenchError(ending::failure(&error)))?;
+        self.count(&exit);
+        if exit.disk_full {
+            output(true, b"\n[the scratch disk is full]\n");
+        }
+        Ok(match exit.status {
+            ExitStatus::Exited(code) => End::Exited(code),
+            ExitStatus::Signaled(signal) => End::Signaled(signal),
+            ExitStatus::NotStarted(why) => End::NotStarted(why),
+            ExitStatus::TimedOut => End::TimedOut,
+            ExitStatus::OutOfMemory => End::OutOfMemory,
+        })
+    }
+
+    /// As far as the review has got: it follows what the guest changes by a fraction of a second.
+    async fn changed_lines(&self) -> u64 {
+        let id = self.job.id.clone();
+        let files = self.job.room.store.call(move |db| db.files(&id)).await;
+        let hunks = files.iter().flatten().flat_map(|file| file.review.hunks());
+        hunks
+            .map(|hunk| u64::from(hunk.before.len) + u64::from(hunk.after.len))
+            .sum()
+    }
+
+    async fn tell(&self, step: AgentStep) {
+        self.job
+            .append(vec![EventBody::Agent {
+                version: STEP_VERSION,
+                step: printable(step),
+            }])
+            .await;
+    }
+}
+
+/// What a model or a program wrote, without what would command a terminal.
+fn printable(step: AgentStep) -> AgentStep {
+    let clean = |text: String| {
+        let mut printer = Printer::new(u64::MAX);
+        let mut clean = printer.print(Stream::Stdout, text.as_bytes());
+        clean.extend(printer.end().into_iter().map(|(_, rest)| rest));
+        clean
+    };
+    match step {
+        AgentStep::Said { text } => AgentStep::Said { text: clean(text) },
+        AgentStep::Call { call, tool, about } => AgentStep::Call {
+            call: clean(call),
+            tool: clean(tool),
+            about: clean(about),
+        },
+        AgentStep::Result {
+            call,
+            ok,
+            text,
+            millis,
+        } => AgentStep::Result {
+            call: clean(call),
+            ok,
+            text: clean(text),
+            millis,
+        },
+        AgentStep::Told { text } => AgentStep::Told { text: clean(text) },
+        AgentStep::Waiting { until, why } => AgentStep::Waiting {
+            until,
+            why: clean(why),
+        },
+        AgentStep::Finished { summary } => AgentStep::Finished {
+            summary: clean(summary),
+        },
+        AgentStep::Turn { .. } => step,
+    }
+}

@@ -27,6 +27,7 @@ mod collect;
 mod exec;
 mod failure;
 mod installation;
+mod jail;
 mod listing;
 mod probe;
 mod process;

@@ -9,14 +9,17 @@ use std::{
 };
 
 use legwork_image::find_library;
-use legwork_spec::{Driver, Isolation};
+use legwork_spec::{Driver, Isolation, Jailed, WallKind};
 use serde::{Deserialize, Serialize};
 use tokio::{io::AsyncReadExt as _, net::unix::pipe, time::timeout};
 
-use crate::{HostError, Installation, failure::chain};
+use crate::{HostError, Installation, failure::chain, jail};
 
 /// The probe ends by itself after a second; a host that is busy may take longer to start it.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Most that it says, in bytes.
+const LONGEST: u64 = 16 * 1024;
 
 /// What `/dev/kvm` is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +57,8 @@ pub struct HostReport {
     pub qemu: Option<PathBuf>,
     /// `mke2fs`, which formats scratch disks.
     pub mke2fs: Option<PathBuf>,
+    /// Which walls can be built around a machine's process, tried just now; or why that is not known.
+    pub jail: Result<Jailed, String>,
 }
 
 /// What a sandbox will run on.
@@ -69,13 +74,14 @@ pub struct Chosen {
 
 /// Looks at this host. The costly part is remembered until the next boot.
 pub async fn probe(installation: &Installation) -> HostReport {
-    let verdict = hardware(installation).await;
+    let (verdict, jail) = tokio::join!(hardware(installation), walls(installation));
     HostReport {
         hardware: verdict.verdict,
         detail: verdict.detail,
         library: find_library(&installation.cache).map_err(|error| chain(&error)),
         qemu: on_path(&format!("qemu-system-{}", std::env::consts::ARCH)),
         mke2fs: on_path("mke2fs"),
+        jail,
     }
 }
 
@@ -99,6 +105,14 @@ impl HostReport {
             .library
             .clone()
             .map_err(|message| unable(message, setup))?;
+        let jailed = match &self.jail {
+            Ok(jailed) => jailed.clone(),
+            Err(reason) => {
+                tracing::warn!(reason, "it is not known which walls this host can build");
+                Jailed::default()
+            }
+        };
+        jail::judge(isolation, &jailed)?;
         let usable = self.hardware == Hardware::Usable;
         if !usable && (isolation == Isolation::Hardware || driver == Some(Driver::Krun)) {
             let asked = if driver == Some(Driver::Krun) {
@@ -159,7 +173,7 @@ impl HostReport {
             Ok(path) => (true, path.display().to_string()),
             Err(reason) => (false, reason.clone()),
         };
-        vec![
+        let mut checks = vec![
             (
                 "hardware virtualization".into(),
                 self.hardware == Hardware::Usable,
@@ -172,7 +186,21 @@ impl HostReport {
                 "`cargo xtask setup` installs it; only needed without hardware virtualization",
             ),
             program("mke2fs", &self.mke2fs, "install the package e2fsprogs"),
-        ]
+        ];
+        let walls = WallKind::ALL.map(|kind| {
+            let found = match &self.jail {
+                Ok(jailed) => jailed.walls.iter().find(|wall| wall.kind == kind),
+                Err(_) => None,
+            };
+            let (stands, detail) = match (found, &self.jail) {
+                (Some(wall), _) => (wall.stands, wall.detail.clone()),
+                (None, Err(reason)) => (false, reason.clone()),
+                (None, Ok(_)) => (false, "nothing is known of this wall".to_owned()),
+            };
+            (format!("jail: {}", kind.word()), stands, detail)
+        });
+        checks.extend(walls);
+        checks
     }
 
     /// Why there is no hardware virtualization, without the advice that follows it.
@@ -195,8 +223,20 @@ async fn hardware(installation: &Installation) -> Verdict {
 }
 
 async fn ask(installation: &Installation) -> Result<Verdict, String> {
+    let said = said(installation, "probe").await?;
+    serde_json::from_slice(&said).map_err(|_| "the probe gave no verdict".into())
+}
+
+/// Not cached: what a container or a policy allows may be another for the next daemon, and trying it takes milliseconds.
+async fn walls(installation: &Installation) -> Result<Jailed, String> {
+    let said = said(installation, "walls").await?;
+    serde_json::from_slice(&said).map_err(|_| "legwork-vmm does not tell of its walls".into())
+}
+
+/// What `legwork-vmm` prints for this word.
+async fn said(installation: &Installation, word: &str) -> Result<Vec<u8>, String> {
     let mut child = std::process::Command::new(&installation.vmm)
-        .arg("probe")
+        .arg(word)
         .env_clear()
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -207,14 +247,14 @@ async fn ask(installation: &Installation) -> Result<Verdict, String> {
     let mut said = Vec::new();
     let read = async {
         let pipe = pipe::Receiver::from_owned_fd(stdout.into())?;
-        pipe.take(4096).read_to_end(&mut said).await
+        pipe.take(LONGEST).read_to_end(&mut said).await
     };
     let answered = timeout(PATIENCE, read).await;
     // It has said all it has to say, or never will.
     let _ended = child.kill();
     let _status = tokio::task::spawn_blocking(move || child.wait()).await;
     match answered {
-        Ok(Ok(_)) => serde_json::from_slice(&said).map_err(|_| "the probe gave no verdict".into()),
+        Ok(Ok(_)) => Ok(said),
         Ok(Err(error)) => Err(format!("the probe cannot be read: {error}")),
         Err(_) => Err("the probe did not end".into()),
     }
@@ -287,6 +327,8 @@ fn on_path(name: &str) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use legwork_spec::Wall;
+
     use super::*;
 
     fn report(hardware: Hardware, qemu: bool) -> HostReport {
@@ -296,6 +338,40 @@ mod tests {
             library: Ok("/l".into()),
             qemu: qemu.then(|| "/q".into()),
             mke2fs: Some("/m".into()),
+            jail: Ok(whole_jail()),
+        }
+    }
+
+    fn whole_jail() -> Jailed {
+        let walls = WallKind::ALL.map(|kind| Wall {
+            kind,
+            stands: true,
+            detail: "d".into(),
+        });
+        Jailed {
+            walls: walls.to_vec(),
+            micros: 0,
+        }
+    }
+
+    #[test]
+    fn a_host_that_cannot_jail_needs_to_be_allowed_and_says_which_wall() {
+        let mut host = report(Hardware::Absent, true);
+        let mut jailed = whole_jail();
+        jailed.walls[2] = Wall {
+            kind: WallKind::Files,
+            stands: false,
+            detail: "no Landlock".into(),
+        };
+        for jail in [Ok(jailed), Err("it did not start".to_owned())] {
+            host.jail = jail;
+            let error = host.choose(Isolation::EmulatedOk, None).unwrap_err();
+            assert!(error.hint().contains("unjailed-ok"), "{}", error.hint());
+            assert!(host.choose(Isolation::UnjailedOk, None).is_ok());
+            assert!(!host.able() && host.verdict().contains("cannot be jailed"));
+            let checks = host.checks();
+            let files = checks.iter().find(|(name, ..)| name == "jail: files");
+            assert!(files.is_some_and(|(_, stands, _)| !stands), "{checks:?}");
         }
     }
 

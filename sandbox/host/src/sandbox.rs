@@ -14,17 +14,22 @@ use std::{
 
 use legwork_image::{Progress, RootImage, boot_image, host_root, kernel_elf, scratch_disk};
 use legwork_link::{Configure, Configured, Dialer, Open, Stats, Substream, frame, hello, mux};
-use legwork_spec::{BOOT_CONFIG_VERSION, BootConfig, BootDisk, Driver, Machine, SandboxSpec};
+use legwork_spec::{
+    BOOT_CONFIG_VERSION, BootConfig, BootDisk, Driver, Isolation, Jailed, Machine, SandboxSpec,
+    Wall,
+};
 use serde::de::DeserializeOwned;
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
-use crate::{Chosen, HostError, HostReport, Installation, process::Process};
+use crate::{Chosen, HostError, HostReport, Installation, jail, process::Process};
 
 /// How long a guest may take to greet. A machine that ends is noticed at once; this is for one that hangs, and generous
 /// since emulated machines on a busy host are slow.
 const BOOT: Duration = Duration::from_mins(2);
 /// How long a guest may take to answer a small question.
 const ANSWER: Duration = Duration::from_secs(60);
+/// How long the last words of a machine that ended may be on their way.
+const LAST_WORDS: Duration = Duration::from_millis(50);
 
 /// A sandbox in one of its phases.
 #[derive(Debug)]
@@ -53,6 +58,7 @@ pub struct Running {
     dir: PathBuf,
     timings: Timings,
     kernel: String,
+    jailed: Jailed,
     _root: RootImage,
 }
 
@@ -63,6 +69,8 @@ pub struct Timings {
     pub image: Duration,
     /// From the start of the process to the agent's first word.
     pub boot: Duration,
+    /// Of that, building the jail around the machine's process.
+    pub jail: Duration,
     /// Mounting in the guest.
     pub mount: Duration,
 }
@@ -124,9 +132,19 @@ impl Sandbox<Created> {
         } = self.phase;
         let started = boot(&self.spec, &installation, &dir, &config).await;
         match started {
-            Ok((process, dialer, boot, configured)) => {
-                let mount = Duration::from_micros(configured.micros);
-                let timings = Timings { image, boot, mount };
+            Ok(Booted {
+                process,
+                dialer,
+                boot,
+                jailed,
+                configured,
+            }) => {
+                let timings = Timings {
+                    image,
+                    boot,
+                    jail: Duration::from_micros(jailed.micros),
+                    mount: Duration::from_micros(configured.micros),
+                };
                 let kernel = configured.kernel;
                 let phase = Running {
                     chosen,
@@ -135,6 +153,7 @@ impl Sandbox<Created> {
                     dir,
                     timings,
                     kernel,
+                    jailed,
                     _root: root,
                 };
                 Ok(Sandbox {
@@ -174,6 +193,11 @@ impl Sandbox<Running> {
     /// Release of the guest's kernel, as the guest tells it.
     pub fn kernel(&self) -> &str {
         &self.phase.kernel
+    }
+
+    /// The walls around the machine's process, as it told before there was a guest.
+    pub fn walls(&self) -> &[Wall] {
+        &self.phase.jailed.walls
     }
 
     /// How the guest fares, as it tells.
@@ -276,6 +300,7 @@ fn make(
     let config = BootConfig {
         version: BOOT_CONFIG_VERSION,
         supervisor: std::process::id(),
+        unjailed_ok: spec.isolation() == Isolation::UnjailedOk,
         machine,
         vcpus: spec.limits().vcpus,
         memory_mib: u32::try_from(spec.limits().memory.as_mib()).unwrap_or(u32::MAX),
@@ -292,12 +317,21 @@ fn make(
     Ok((config, root))
 }
 
+/// A machine whose agent answers.
+struct Booted {
+    process: Process,
+    dialer: Dialer,
+    boot: Duration,
+    jailed: Jailed,
+    configured: Configured,
+}
+
 async fn boot(
     spec: &SandboxSpec,
     installation: &Installation,
     dir: &Path,
     config: &BootConfig,
-) -> Result<(Process, Dialer, Duration, Configured), HostError> {
+) -> Result<Booted, HostError> {
     let file = dir.join("boot.json");
     let json = serde_json::to_vec(config).map_err(|error| HostError::Image(error.to_string()))?;
     fs::OpenOptions::new()
@@ -322,10 +356,34 @@ async fn boot(
         reason,
         console: process.last_words(),
     };
+    let jailed = tokio::select! {
+        // It tells why before it ends.
+        biased;
+        told = timeout(BOOT, jail::read(&mut link)) => match told {
+            Ok(Ok(jailed)) => jailed,
+            Ok(Err(error)) => {
+                died_soon(&process).await;
+                process.kill().await;
+                return Err(failed(error.to_string(), &process));
+            }
+            Err(_) => {
+                process.kill().await;
+                return Err(failed("it tells nothing of its jail".to_owned(), &process));
+            }
+        },
+        how = process.ended() => {
+            tokio::time::sleep(LAST_WORDS).await;
+            return Err(failed(format!("its process ended first ({how})"), &process));
+        }
+    };
+    if let Err(error) = jail::judge(spec.isolation(), &jailed) {
+        process.kill().await;
+        return Err(error);
+    }
     tokio::select! {
         how = process.ended() => {
             // Let the last words arrive.
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokio::time::sleep(LAST_WORDS).await;
             return Err(failed(format!("its process ended first ({how})"), &process));
         }
         greeting = timeout(BOOT, hello::answer(&mut link)) => match greeting {
@@ -365,7 +423,13 @@ async fn boot(
             Err(error) => Err(failed(error.to_string(), &process)),
         }
     }?;
-    Ok((process, dialer, boot, configured))
+    Ok(Booted {
+        process,
+        dialer,
+        boot,
+        jailed,
+        configured,
+    })
 }
 
 /// One question, one answer.

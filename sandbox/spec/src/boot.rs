@@ -2,14 +2,15 @@
 //!
 //! `legwork-vmm boot FILE` reads this as JSON from FILE. Its standard input is one end of a connected Unix stream
 //! socket: the byte stream that becomes the guest's port [`BootConfig::LINK_PORT`]. Its standard output takes the guest's console, its
-//! standard error takes its own words.
+//! standard error takes its own words. The first line on the link is its own, a [`Jailed`](crate::Jailed) as JSON; all
+//! that follows is the guest's.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 /// Version of [`BootConfig`]; both sides must agree, since they are installed together.
-pub const BOOT_CONFIG_VERSION: u32 = 1;
+pub const BOOT_CONFIG_VERSION: u32 = 2;
 
 /// How the machine is run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +48,8 @@ pub struct BootConfig {
     pub version: u32,
     /// The process that must be the parent; if it is not (any more), the machine does not start.
     pub supervisor: u32,
+    /// Whether the machine starts also when a wall of its jail cannot be built.
+    pub unjailed_ok: bool,
     /// How to run it.
     pub machine: Machine,
     /// Virtual processors.

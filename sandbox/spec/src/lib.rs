@@ -8,12 +8,14 @@
 
 mod boot;
 mod egress;
+mod jail;
 mod limits;
 mod sandbox;
 mod size;
 
 pub use boot::{BOOT_CONFIG_VERSION, BootConfig, BootDisk, Machine};
 pub use egress::EgressPolicy;
+pub use jail::{Jailed, Wall, WallKind};
 pub use limits::{LimitError, Limits};
 pub use sandbox::{Driver, Isolation, SandboxSpec, SpecError, WorkspaceDisk};
 pub use size::{ByteSize, ParseSizeError};

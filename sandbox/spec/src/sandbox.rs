@@ -25,6 +25,9 @@ pub enum Isolation {
     /// Hardware virtualization where there is some; else software emulation, labelled so.
     #[default]
     EmulatedOk,
+    /// As [`Isolation::EmulatedOk`], and also where this host cannot build every wall around the machine's process. What
+    /// can be built is built, and what is lacking is said.
+    UnjailedOk,
 }
 
 /// The workspace as the guest gets it: a read-only EROFS image and the directory it appears at.

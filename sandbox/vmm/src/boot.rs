@@ -1,8 +1,8 @@
 //! `legwork-vmm boot FILE`: from a configuration to a running machine.
 //!
 //! The order matters: be tied to the supervisor first, drop what must not be inherited, and only then look at the
-//! configuration's machine. Building the machine itself is the work of `qemu`
-//! and `krun`.
+//! configuration's machine. Building the machine itself is the work of `qemu` and `krun`, which enter the jail first and
+//! leave open in it what they need.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -27,8 +27,8 @@ pub(crate) fn run(file: &Path) -> Result<Infallible> {
             program,
             kernel,
             hardware,
-        } => qemu::run(&config, program, kernel, *hardware),
-        Machine::Krun { library } => krun::run(&config, library),
+        } => qemu::run(&config, file, program, kernel, *hardware),
+        Machine::Krun { library } => krun::run(&config, file, library),
     }
 }
 
@@ -78,28 +78,28 @@ mod tests {
 
     fn config(version: u32, disks: &str) -> String {
         format!(
-            r#"{{"version":{version},"supervisor":1,"machine":{{"driver":"krun","library":"/l"}},
+            r#"{{"version":{version},"supervisor":1,"unjailed_ok":false,"machine":{{"driver":"krun","library":"/l"}},
                 "vcpus":1,"memory_mib":512,"disks":{disks}}}"#
         )
     }
 
     #[test]
     fn reads_its_own_version() {
-        let config = parse(config(1, r#"[{"path":"/r","read_only":true}]"#).as_bytes()).unwrap();
+        let config = parse(config(2, r#"[{"path":"/r","read_only":true}]"#).as_bytes()).unwrap();
         assert_eq!(config.memory_mib, 512);
     }
 
     #[test]
     fn refuses_another_version_by_name() {
-        let error = parse(config(2, "[]").as_bytes()).unwrap_err();
-        assert!(error.to_string().contains("its version is 2"), "{error}");
+        let error = parse(config(3, "[]").as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("its version is 3"), "{error}");
         let error = parse(b"{}").unwrap_err();
         assert!(error.to_string().contains("its version is none"), "{error}");
     }
 
     #[test]
     fn refuses_a_machine_without_a_root() {
-        let error = parse(config(1, "[]").as_bytes()).unwrap_err();
+        let error = parse(config(2, "[]").as_bytes()).unwrap_err();
         assert!(error.to_string().contains("names no disk"), "{error}");
     }
 }

@@ -1,15 +1,29 @@
-//! What this process gives up before a guest exists.
+//! What this process gives up before a guest exists: its jail.
 //!
-//! Here: it dies with its supervisor, can gain no privilege, leaves no core dump and holds nothing it inherited but the
-//! three standard streams, not even an environment. Not here yet: what it may still open and call.
+//! It dies with its supervisor, can gain no privilege, leaves no core dump and holds nothing it inherited but the three
+//! standard streams, not even an environment. Then it builds the walls of [`WallKind`] around itself, tries each from
+//! inside, and tells of them on the link. They hold for every program that it becomes. No root and no user namespace is
+//! needed for any of them.
+
+mod bounds;
+mod calls;
+mod files;
 
 use std::fs::File;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, RawFd};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
+use legwork_spec::{BootConfig, Jailed, Wall, WallKind};
+use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
+
+use bounds::Bounds;
+pub(crate) use calls::Caller;
+pub(crate) use files::{Opened, Use, program};
 
 /// Ties the life of this process (and of the program it becomes) to `supervisor`.
 ///
@@ -28,14 +42,8 @@ pub(crate) fn die_with(supervisor: u32) -> Result<()> {
     Ok(())
 }
 
-/// Gives up privileges, core dumps and inherited descriptors.
+/// Gives up inherited descriptors.
 pub(crate) fn drop_inheritance() -> Result<()> {
-    rustix::thread::set_no_new_privs(true).context("cannot set no_new_privs")?;
-    let nothing = Rlimit {
-        current: Some(0),
-        maximum: Some(0),
-    };
-    rustix::process::setrlimit(Resource::Core, nothing).context("cannot forbid core dumps")?;
     for descriptor in
         inherited().context("cannot list the inherited file descriptors in /proc/self/fd")?
     {
@@ -75,6 +83,124 @@ pub(crate) fn require_stream_socket() -> Result<()> {
 pub(crate) fn silence_stdin() -> Result<()> {
     let null = File::open("/dev/null").context("cannot open /dev/null")?;
     rustix::stdio::dup2_stdin(&null).context("cannot put /dev/null in the place of standard input")
+}
+
+/// What the jail has to leave open.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    /// Who will run in it.
+    pub(crate) caller: Caller,
+    /// Files and folders beside the images.
+    pub(crate) opened: Opened,
+    /// The machine.
+    pub(crate) config: &'a BootConfig,
+    /// Where the machine's configuration stands, which must not open any more.
+    pub(crate) canary: &'a Path,
+}
+
+/// Builds the walls, tries them, and tells of them on `link`.
+///
+/// # Errors
+/// When a wall does not stand and the configuration asks for all of them. The link has been told which by then.
+pub(crate) fn enter(plan: Plan<'_>, link: impl AsFd) -> Result<Jailed> {
+    let config = plan.config;
+    let mut opened = plan.opened;
+    for disk in &config.disks {
+        let what = if disk.read_only {
+            Use::Read
+        } else {
+            Use::Write
+        };
+        opened.push((disk.path.clone(), what));
+    }
+    let jailed = build(plan.caller, &opened, Bounds::of(config)?, Some(plan.canary));
+    write_line(link, &jailed).context("cannot tell of the jail on the link")?;
+    match jailed.lack() {
+        Some(lack) if !config.unjailed_ok => bail!("not starting without a whole jail: {lack}"),
+        _ => Ok(jailed),
+    }
+}
+
+/// `legwork-vmm walls`: builds the jail for no machine, and prints which walls stand.
+pub(crate) fn tell() -> Result<()> {
+    // The kernel refuses nothing to one driver that it grants the other.
+    let jailed = build(Caller::Krun, &Opened::new(), Bounds::SMALL, None);
+    write_line(std::io::stdout(), &jailed).context("cannot print the walls")
+}
+
+fn write_line(to: impl AsFd, jailed: &Jailed) -> Result<()> {
+    let mut line = serde_json::to_vec(jailed)?;
+    line.push(b'\n');
+    let mut rest = line.as_slice();
+    while !rest.is_empty() {
+        match rustix::io::write(&to, rest) {
+            Ok(written) => rest = &rest[written..],
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Builds every wall that this host lets it build. The filter of calls comes last: it forbids building the others.
+fn build(caller: Caller, opened: &Opened, bounds: Bounds, canary: Option<&Path>) -> Jailed {
+    let start = Instant::now();
+    let mut walls = vec![
+        wall(WallKind::Privileges, || {
+            give_up_privileges()?;
+            Ok("no_new_privs, no core dump".to_owned())
+        }),
+        wall(WallKind::Resources, || bounds.set()),
+        wall(WallKind::Files, || files::shut(opened)),
+        wall(WallKind::Calls, || calls::shut(caller)),
+    ];
+    for wall in walls.iter_mut().filter(|wall| wall.stands) {
+        let tried = match wall.kind {
+            WallKind::Privileges => try_privileges(),
+            WallKind::Resources => bounds.check(),
+            WallKind::Files => files::try_wall(canary),
+            WallKind::Calls => calls::try_wall(),
+        };
+        if let Err(error) = tried {
+            wall.stands = false;
+            wall.detail = format!("it was built and does not hold: {error:#}");
+        }
+    }
+    Jailed {
+        walls,
+        micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
+    }
+}
+
+fn wall(kind: WallKind, build: impl FnOnce() -> Result<String>) -> Wall {
+    let (stands, detail) = match build() {
+        Ok(detail) => (true, detail),
+        Err(error) => (false, format!("{error:#}")),
+    };
+    Wall {
+        kind,
+        stands,
+        detail,
+    }
+}
+
+fn give_up_privileges() -> Result<()> {
+    rustix::thread::set_no_new_privs(true).context("cannot set no_new_privs")?;
+    let nothing = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    rustix::process::setrlimit(Resource::Core, nothing).context("cannot forbid core dumps")
+}
+
+fn try_privileges() -> Result<()> {
+    if !rustix::thread::no_new_privs().context("asking for no_new_privs")? {
+        bail!("no_new_privs is not set");
+    }
+    if rustix::process::getrlimit(Resource::Core).maximum != Some(0) {
+        bail!("core dumps are allowed");
+    }
+    Ok(())
 }
 
 /// Open descriptors above the standard streams; at this point no value of this program owns one.

@@ -15,6 +15,7 @@ use anyhow::{Context as _, Result, anyhow};
 use legwork_spec::{BootConfig, BootDisk};
 
 use crate::command_line;
+use crate::jail::{self, Caller, Plan, Use};
 use crate::krunfw::Krunfw;
 use crate::probe;
 
@@ -28,12 +29,20 @@ const RAW: u32 = 0;
 const SYNC_NONE: u32 = 0;
 
 /// Runs the machine; when it ends, so does this process, and it comes back only with the reason why it did not start.
-pub(crate) fn run(config: &BootConfig, library: &Path) -> Result<Infallible> {
+pub(crate) fn run(config: &BootConfig, file: &Path, library: &Path) -> Result<Infallible> {
     // libkrun ends in a panic without it.
     probe::require_device()?;
     let kernel = Krunfw::open(library)?;
     // libkrun asks for the library by its bare name and is given this one.
     kernel.answers_to_its_name()?;
+    let plan = Plan {
+        caller: Caller::Krun,
+        // All else that libkrun opens is open by now: its library, and its console as /proc/self/fd/1.
+        opened: vec![("/dev/kvm".into(), Use::Control)],
+        config,
+        canary: file,
+    };
+    jail::enter(plan, std::io::stdin())?;
 
     check("set its log level", krun::krun_set_log_level(LOG_ERRORS))?;
     let context = Context::new()?;

@@ -1,4 +1,4 @@
-//! `legwork-vmm`: the one process of a virtual machine, and the two small tools that only this program can be.
+//! `legwork-vmm`: the one process of a virtual machine, and the three small tools that only this program can be.
 //!
 //! Dispatches to a subcommand, prints a failure as one sentence, and decides nothing else.
 
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: legwork-vmm boot FILE | kernel LIBRARY OUTPUT | probe";
+const USAGE: &str = "usage: legwork-vmm boot FILE | kernel LIBRARY OUTPUT | probe | walls";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -38,6 +38,7 @@ fn dispatch(arguments: &[OsString]) -> Result<()> {
         [command, file] if *command == "boot" => match boot::run(file)? {},
         [command, library, output] if *command == "kernel" => krunfw::write_kernel(library, output),
         [command] if *command == "probe" => probe::run(),
+        [command] if *command == "walls" => jail::tell(),
         _ => bail!(USAGE),
     }
 }

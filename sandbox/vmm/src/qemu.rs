@@ -9,13 +9,20 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
-use legwork_spec::{BootConfig, BootDisk};
+use legwork_spec::{BootConfig, BootDisk, WallKind};
 
 use crate::command_line::{self, Execution};
-use crate::jail;
+use crate::jail::{self, Caller, Plan, Use};
 
 /// The fastest model that still has AES and carry-less multiplication; newer ones cost boot time under emulation.
 const EMULATED_CPU: &str = "Westmere-v1";
+
+/// QEMU's own filter of system calls, which ends it also for executing a program. Where the kernel has no such filters it
+/// would end it at once.
+const OWN_FILTER: &[&str] = &[
+    "-sandbox",
+    "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
+];
 
 /// The machine type has eight device slots; the serial device and the random source take two.
 const MAX_DISKS: usize = 6;
@@ -23,6 +30,7 @@ const MAX_DISKS: usize = 6;
 /// Becomes QEMU; comes back only with the reason why not.
 pub(crate) fn run(
     config: &BootConfig,
+    file: &Path,
     program: &Path,
     kernel: &Path,
     hardware: bool,
@@ -36,6 +44,19 @@ pub(crate) fn run(
     // Without close-on-exec, unlike everything that the standard library opens: this one is to be inherited.
     let link = rustix::io::dup(std::io::stdin()).context("cannot duplicate the link")?;
     jail::silence_stdin()?;
+    let mut opened = jail::program(program)?;
+    opened.push((kernel.to_owned(), Use::Read));
+    if hardware {
+        opened.push(("/dev/kvm".into(), Use::Control));
+    }
+    let plan = Plan {
+        caller: Caller::Qemu,
+        opened,
+        config,
+        canary: file,
+    };
+    let jailed = jail::enter(plan, &link)?;
+    let own_filter = jailed.stands(WallKind::Calls);
     let execution = if hardware {
         Execution::Hardware
     } else {
@@ -43,6 +64,7 @@ pub(crate) fn run(
     };
     let error = Command::new(program)
         .args(arguments(config, kernel, execution, link.as_raw_fd()))
+        .args(if own_filter { OWN_FILTER } else { &[] })
         .env_clear()
         .exec();
     Err(error).with_context(|| {
@@ -77,10 +99,6 @@ fn arguments(
     }
     option("-m", format!("{}M", config.memory_mib).into());
     option("-smp", config.vcpus.to_string().into());
-    option(
-        "-sandbox",
-        "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny".into(),
-    );
     option("-kernel", kernel.into());
     option(
         "-append",
@@ -151,6 +169,7 @@ mod tests {
         BootConfig {
             version: BOOT_CONFIG_VERSION,
             supervisor: 1,
+            unjailed_ok: false,
             machine: Machine::Qemu {
                 program: "/q".into(),
                 kernel: "/k".into(),

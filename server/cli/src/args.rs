@@ -126,11 +126,12 @@ pub(crate) struct TaskArgs {
     /// How the virtual machine is run, instead of what fits this host.
     #[arg(long, value_parser = PossibleValuesParser::new(["krun", "qemu"]).map(driver))]
     pub(crate) driver: Option<Driver>,
-    /// `hardware` refuses to run where there is only software emulation.
+    /// `hardware` refuses to run where there is only software emulation; `unjailed-ok` runs also where this system cannot
+    /// build every wall around the virtual machine's process.
     #[arg(
         long,
         default_value = "emulated-ok",
-        value_parser = PossibleValuesParser::new(["hardware", "emulated-ok"]).map(isolation)
+        value_parser = PossibleValuesParser::new(["hardware", "emulated-ok", "unjailed-ok"]).map(isolation)
     )]
     pub(crate) isolation: Isolation,
     /// Take an ignored or secret-looking file or folder along.
@@ -357,10 +358,10 @@ fn driver(text: String) -> Driver {
 }
 
 fn isolation(text: String) -> Isolation {
-    if text == "hardware" {
-        Isolation::Hardware
-    } else {
-        Isolation::EmulatedOk
+    match text.as_str() {
+        "hardware" => Isolation::Hardware,
+        "unjailed-ok" => Isolation::UnjailedOk,
+        _ => Isolation::EmulatedOk,
     }
 }
 

@@ -14,7 +14,7 @@ use legwork_link::{
     Collected, Configure, Configured, FoundKind, LinkError, MAX_COLLECTED, Open, Stats, Substream,
     frame, hello, mux,
 };
-use legwork_spec::{BOOT_CONFIG_VERSION, BootConfig};
+use legwork_spec::{BOOT_CONFIG_VERSION, BootConfig, Jailed, Wall, WallKind};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use tokio::{io::AsyncWriteExt as _, net::UnixStream};
 
@@ -59,11 +59,26 @@ pub(crate) fn boot(file: &Path) -> anyhow::Result<()> {
     tokio::task::LocalSet::new().block_on(&runtime, serve(Rc::new(guest)))
 }
 
+/// The walls of a whole jail, none of which is there.
+pub(crate) fn walls() -> anyhow::Result<String> {
+    let walls = WallKind::ALL.map(|kind| Wall {
+        kind,
+        stands: true,
+        detail: "only said to stand: this is no sandbox".to_owned(),
+    });
+    let jailed = Jailed {
+        walls: walls.to_vec(),
+        micros: 0,
+    };
+    Ok(serde_json::to_string(&jailed)?)
+}
+
 async fn serve(guest: Rc<Guest>) -> anyhow::Result<()> {
     let stdin = std::io::stdin().as_fd().try_clone_to_owned()?;
     let link = std::os::unix::net::UnixStream::from(stdin);
     link.set_nonblocking(true)?;
     let mut link = UnixStream::from_std(link)?;
+    link.write_all(format!("{}\n", walls()?).as_bytes()).await?;
     hello::ring(&mut link).await?;
     hello::expect(&mut link).await?;
     mux::server(link, |substream| {

@@ -4,7 +4,8 @@
 //!
 //! `boot FILE` answers the link ([`link`]): the workspace's image is unpacked ([`unpack`]), programs run in it
 //! ([`program`], and [`within`] in a process of their own), and what they changed is told as an overlay's upper layer
-//! would tell it ([`layer`], [`watch`]). `probe` and `kernel` answer so that the host takes it for an emulator.
+//! would tell it ([`layer`], [`watch`]). `probe`, `kernel` and `walls` answer so that the host takes it for an emulator in a
+//! whole jail.
 
 mod layer;
 mod link;
@@ -42,7 +43,10 @@ fn dispatch(arguments: &[OsString]) -> anyhow::Result<()> {
                 serde_json::json!({ "verdict": "emulated", "detail": detail, "micros": 0 });
             writeln!(std::io::stdout(), "{verdict}").context("no output")
         }
+        [command] if *command == "walls" => {
+            writeln!(std::io::stdout(), "{}", link::walls()?).context("no output")
+        }
         [command] if *command == "within" => within::run(),
-        _ => bail!("usage: boot FILE | kernel LIBRARY OUTPUT | probe | within"),
+        _ => bail!("usage: boot FILE | kernel LIBRARY OUTPUT | probe | walls | within"),
     }
 }

@@ -36,6 +36,21 @@ fn run_takes_limits_and_leaves_the_command_alone() {
 }
 
 #[test]
+fn the_walls_that_are_asked_for_are_named() {
+    for (word, wanted) in [
+        ("hardware", Isolation::Hardware),
+        ("emulated-ok", Isolation::EmulatedOk),
+        ("unjailed-ok", Isolation::UnjailedOk),
+    ] {
+        let Ok(Command::Run(run)) = parse(&format!("legwork run --isolation {word} -- true"))
+        else {
+            panic!()
+        };
+        assert_eq!(run.task.isolation, wanted);
+    }
+}
+
+#[test]
 fn words_without_dashes_are_a_prompt() {
     let Ok(Command::Delegate(delegate)) = parse("legwork delegate fix the bug") else {
         panic!()

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use legwork_model::{EntryKind, Manifest, Request, Task, Worker};
-use legwork_spec::{ByteSize, Driver};
+use legwork_spec::{ByteSize, Driver, Wall};
 use legwork_wire::{Client, FileReview, HunkState, Places, Review, TaskDetail};
 use serde_json::json;
 
@@ -157,12 +157,14 @@ fn report(lines: &mut Lines, task: &Task) {
         ""
     };
     lines.field("driver", &format!("{driver}{emulated}"));
+    jail(lines, &report.walls);
     let timings = report.timings;
     let spent: Vec<String> = [
         ("queued", timings.queued),
         ("capture", timings.capture),
         ("image", timings.image),
         ("boot", timings.boot),
+        ("jail", timings.jail),
         ("mount", timings.mount),
         ("command", timings.command),
         ("collect", timings.collect),
@@ -191,6 +193,24 @@ fn report(lines: &mut Lines, task: &Task) {
         lines.field(
             "output",
             &format!("{} were dropped", ByteSize::bytes(report.output_dropped)),
+        );
+    }
+}
+
+/// Which walls stood for this task; those that did not are named one by one.
+fn jail(lines: &mut Lines, walls: &[Wall]) {
+    let standing: Vec<_> = walls
+        .iter()
+        .filter(|wall| wall.stands)
+        .map(|wall| format!("{} ({})", wall.kind.word(), printable(&wall.detail)))
+        .collect();
+    if !standing.is_empty() {
+        lines.field("jail", &standing.join(", "));
+    }
+    for wall in walls.iter().filter(|wall| !wall.stands) {
+        lines.field(
+            "no wall",
+            &format!("{}: {}", wall.kind.word(), printable(&wall.detail)),
         );
     }
 }
@@ -267,6 +287,8 @@ mod tests {
         Failure as TaskFailure, FailureKind, Outcome, Refused, Report, TaskState, Timings,
     };
 
+    use legwork_spec::WallKind;
+
     use super::*;
 
     #[test]
@@ -285,6 +307,13 @@ mod tests {
         task.report = Some(Report {
             driver: Some(Driver::Qemu),
             emulated: true,
+            walls: [(WallKind::Files, true), (WallKind::Calls, false)]
+                .map(|(kind, stands)| Wall {
+                    kind,
+                    stands,
+                    detail: "why \u{1b}".to_owned(),
+                })
+                .to_vec(),
             timings,
             files: 2,
             ..Report::default()
@@ -303,6 +332,8 @@ mod tests {
         for line in [
             "state      failed: exit 2 (2 hunks)\n           the command ended with exit code 2\n           hint: read the log\n",
             "driver     qemu, emulated in software: not a hardware boundary\n",
+            "jail       files (why \\x1b)\n",
+            "no wall    system calls: why \\x1b\n",
             "time       boot 1.5 s, command 1 min 1 s\n",
             "refused    a: it is \\x1bbad\n",
             "change     a: modified, 2 pending, 1 accepted\n",

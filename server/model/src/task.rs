@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use legwork_spec::{Driver, Isolation, Limits};
+use legwork_spec::{Driver, Isolation, Limits, Wall};
 use serde::{Deserialize, Serialize};
 
 use crate::{Head, Outcome, Request, Spent, TaskId, TaskState};
@@ -109,6 +109,10 @@ pub struct Report {
     pub driver: Option<Driver>,
     /// Whether the guest was emulated in software: not a hardware boundary.
     pub emulated: bool,
+    /// The walls around the virtual machine's process, as they were built and tried for this task; empty when none
+    /// started, or an older Legwork ran it.
+    #[serde(default)]
+    pub walls: Vec<Wall>,
     /// Where the time went.
     pub timings: Timings,
     /// Most memory the command's processes used at once, in bytes, as the guest tells it.
@@ -141,6 +145,9 @@ pub struct Timings {
     /// From the start of the virtual machine's process to the guest agent's first word; runs beside the capture only
     /// where the driver allows it.
     pub boot: u64,
+    /// Building the jail around that process; part of the boot.
+    #[serde(default)]
+    pub jail: u64,
     /// Mounting in the guest.
     pub mount: u64,
     /// The command itself.

@@ -63,14 +63,21 @@ impl Job {
         let sandbox = started.map_err(|error| ending::failure(&error))?;
         findings.report.driver = Some(sandbox.driver());
         findings.report.emulated = sandbox.emulated();
+        findings.report.walls = sandbox.walls().to_vec();
         let timings = sandbox.timings();
         findings.report.timings.image = whole_millis(timings.image);
         findings.report.timings.boot = whole_millis(timings.boot);
+        findings.report.timings.jail = whole_millis(timings.jail);
         findings.report.timings.mount = whole_millis(timings.mount);
         if sandbox.emulated() {
             findings.notices.push(
                 "emulated: the virtual machine ran in software, which is slower and no hardware boundary".to_owned(),
             );
+        }
+        for wall in sandbox.walls().iter().filter(|wall| !wall.stands) {
+            findings.notices.push(format!(
+                "not jailed: the virtual machine's process ran without its wall around {wall}"
+            ));
         }
         Ok(Prepared {
             snapshot: Arc::new(snapshot),

@@ -48,12 +48,13 @@ fn starts(stage: &Stage, runs: u32, table: &mut Table) -> Result<()> {
     let mut phases: Vec<(&str, Vec<f64>)> = ["queued", "capture", "image", "boot", "mount"]
         .map(|phase| (phase, Vec::new()))
         .into();
-    let mut totals = Vec::new();
+    let (mut totals, mut jails) = (Vec::new(), Vec::new());
     for _ in 0..runs {
         let begun = Instant::now();
         let task = stage.run(project.path(), &[], "true")?;
         let whole = begun.elapsed();
         let mut after = timing(&task, "command")? + timing(&task, "collect")?;
+        jails.push(timing(&task, "jail")?);
         for (phase, times) in &mut phases {
             times.push(timing(&task, phase)?);
         }
@@ -67,6 +68,12 @@ fn starts(stage: &Stage, runs: u32, table: &mut Table) -> Result<()> {
         median(&mut totals),
         "ms",
         "at most 3,000",
+    );
+    table.row(
+        "  of it the jail, within boot",
+        median(&mut jails),
+        "ms",
+        "at most 10",
     );
     for (phase, mut times) in phases {
         table.row(&format!("  of it {phase}"), median(&mut times), "ms", "");

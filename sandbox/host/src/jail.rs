@@ -29,9 +29,9 @@ pub(crate) async fn read(link: &mut (impl AsyncRead + Unpin)) -> Result<Jailed, 
     }
 }
 
-/// Refuses a jail that is not whole, unless that was allowed.
-pub(crate) fn judge(isolation: Isolation, jailed: &Jailed) -> Result<(), HostError> {
-    match jailed.lack() {
+/// Refuses a jail that lacks something, unless that was allowed.
+pub(crate) fn judge(isolation: Isolation, lack: Option<String>) -> Result<(), HostError> {
+    match lack {
         Some(lack) if isolation != Isolation::UnjailedOk => Err(HostError::Unable {
             message: format!("the virtual machine's process cannot be jailed here: {lack}"),
             hint: "mend that, or allow it for this task with `--isolation unjailed-ok`: a guest that breaks out of its \
@@ -81,14 +81,14 @@ mod tests {
             Isolation::EmulatedOk,
             Isolation::UnjailedOk,
         ] {
-            assert!(judge(isolation, &jailed).is_ok());
+            assert!(judge(isolation, jailed.lack()).is_ok());
         }
         jailed.walls[3].stands = false;
         for isolation in [Isolation::Hardware, Isolation::EmulatedOk] {
-            let error = judge(isolation, &jailed).unwrap_err();
+            let error = judge(isolation, jailed.lack()).unwrap_err();
             assert!(error.to_string().ends_with("system calls: d"), "{error}");
             assert!(error.hint().contains("--isolation unjailed-ok"));
         }
-        assert!(judge(Isolation::UnjailedOk, &jailed).is_ok());
+        assert!(judge(Isolation::UnjailedOk, jailed.lack()).is_ok());
     }
 }

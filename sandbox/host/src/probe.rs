@@ -105,14 +105,11 @@ impl HostReport {
             .library
             .clone()
             .map_err(|message| unable(message, setup))?;
-        let jailed = match &self.jail {
-            Ok(jailed) => jailed.clone(),
-            Err(reason) => {
-                tracing::warn!(reason, "it is not known which walls this host can build");
-                Jailed::default()
-            }
+        let lack = match &self.jail {
+            Ok(jailed) => jailed.lack(),
+            Err(reason) => Some(format!("trying its walls failed, since {reason}")),
         };
-        jail::judge(isolation, &jailed)?;
+        jail::judge(isolation, lack)?;
         let usable = self.hardware == Hardware::Usable;
         if !usable && (isolation == Isolation::Hardware || driver == Some(Driver::Krun)) {
             let asked = if driver == Some(Driver::Krun) {
@@ -154,11 +151,14 @@ impl HostReport {
                 self.lack()
             ),
             Ok(_) => "tasks run in microVMs of libkrun on this machine's own virtualization".into(),
+            Err(error) if self.choose(Isolation::UnjailedOk, None).is_ok() => {
+                format!("tasks run here only with `--isolation unjailed-ok`: {error}")
+            }
             Err(error) => format!("tasks cannot run here: {error}"),
         }
     }
 
-    /// Whether tasks can run at all.
+    /// Whether tasks can run without special leave.
     pub fn able(&self) -> bool {
         self.mke2fs.is_some() && self.choose(Isolation::EmulatedOk, None).is_ok()
     }
@@ -368,7 +368,7 @@ mod tests {
             let error = host.choose(Isolation::EmulatedOk, None).unwrap_err();
             assert!(error.hint().contains("unjailed-ok"), "{}", error.hint());
             assert!(host.choose(Isolation::UnjailedOk, None).is_ok());
-            assert!(!host.able() && host.verdict().contains("cannot be jailed"));
+            assert!(!host.able() && host.verdict().contains("only with `--isolation"));
             let checks = host.checks();
             let files = checks.iter().find(|(name, ..)| name == "jail: files");
             assert!(files.is_some_and(|(_, stands, _)| !stands), "{checks:?}");

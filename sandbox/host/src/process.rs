@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::process::ExitStatusExt as _},
     process::{Child, Command, ExitStatus, Stdio},
     sync::{OnceLock, mpsc},
     thread,
@@ -75,7 +75,7 @@ impl Process {
     pub(crate) async fn ended(&self) -> String {
         let mut exit = self.exit.clone();
         match exit.wait_for(Option::is_some).await.map(|status| *status) {
-            Ok(Some(status)) => status.to_string(),
+            Ok(Some(status)) => told(status),
             _ => "its end was lost".into(),
         }
     }
@@ -105,6 +105,15 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.signal();
+    }
+}
+
+/// How a process ended, and what that means where only we can know.
+fn told(status: ExitStatus) -> String {
+    if status.signal() == Some(Signal::SYS.as_raw()) {
+        format!("{status}: its jail ended it, for a system call that no machine makes")
+    } else {
+        status.to_string()
     }
 }
 
@@ -138,4 +147,16 @@ async fn spawn_for_life(command: Command) -> io::Result<Child> {
         .send((command, reply))
         .map_err(|_| io::ErrorKind::BrokenPipe)?;
     spawned.await.map_err(|_| io::ErrorKind::BrokenPipe)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_by_the_jail_is_told_as_one() {
+        assert!(told(ExitStatus::from_raw(31)).contains("its jail ended it"));
+        assert!(!told(ExitStatus::from_raw(9)).contains("jail"));
+        assert!(!told(ExitStatus::from_raw(31 << 8)).contains("jail"));
+    }
 }

@@ -376,7 +376,7 @@ async fn boot(
             return Err(failed(format!("its process ended first ({how})"), &process));
         }
     };
-    if let Err(error) = jail::judge(spec.isolation(), &jailed) {
+    if let Err(error) = jail::judge(spec.isolation(), jailed.lack()) {
         process.kill().await;
         return Err(error);
     }

@@ -9,8 +9,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const MIB: u64 = 1024 * 1024;
 /// Address space beside the guest's memory: the translator's buffer (1 GiB), libraries, and a stack of 8 MiB and an arena
-/// of 64 MiB for each of a machine's threads. Most of it is never touched.
+/// of 64 MiB for each of some 70 threads. Most of it is never touched.
 const ROOM_MIB: u64 = 8 * 1024;
+/// The same for the thread of each virtual processor.
+const ROOM_PER_VCPU_MIB: u64 = 128;
 /// A machine opens about 40, and some more for each processor.
 const FILES: u64 = 512;
 
@@ -39,7 +41,8 @@ impl Bounds {
             file = file.max(size);
         }
         Ok(Self {
-            memory: memory.saturating_add(ROOM_MIB * MIB),
+            memory: memory
+                .saturating_add((ROOM_MIB + ROOM_PER_VCPU_MIB * u64::from(config.vcpus)) * MIB),
             file,
         })
     }

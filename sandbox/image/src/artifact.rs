@@ -62,10 +62,27 @@ pub(crate) fn publish(file: NamedTempFile, place: &Path) -> Result<(), ArtifactE
     let failed = |source| ArtifactError::new("write", place, source);
     file.as_file().sync_all().map_err(failed)?;
     file.persist(place).map_err(|error| failed(error.error))?;
+    sync_parent(place)
+}
+
+/// As [`publish`], but what another process put there meanwhile stays: its name says that it is the same, and a machine
+/// whose jail was built for that very file may be about to open it.
+pub(crate) fn publish_once(file: NamedTempFile, place: &Path) -> Result<(), ArtifactError> {
+    let failed = |source| ArtifactError::new("write", place, source);
+    file.as_file().sync_all().map_err(failed)?;
+    match file.persist_noclobber(place) {
+        Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(failed(error.error))
+        }
+        Ok(_) | Err(_) => sync_parent(place),
+    }
+}
+
+fn sync_parent(place: &Path) -> Result<(), ArtifactError> {
     if let Some(dir) = place.parent() {
         File::open(dir)
             .and_then(|dir| dir.sync_all())
-            .map_err(failed)?;
+            .map_err(|source| ArtifactError::new("write", place, source))?;
     }
     Ok(())
 }
@@ -92,4 +109,25 @@ pub(crate) fn is_disk_full(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_in_its_place_is_not_replaced_under_a_machine() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("sub/image");
+        for text in ["first", "second"] {
+            let mut file = begin(&place).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            publish_once(file, &place).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&place).unwrap(), "first");
+        let left = fs::read_dir(place.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "an unfinished file stays");
+    }
 }

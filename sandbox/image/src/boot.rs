@@ -81,7 +81,7 @@ pub fn boot_image(cache: &Path, agent: &Path) -> Result<PathBuf, BootError> {
     };
     builder.add_file(b"init", executable, program.len() as u64, &mut &program[..])?;
     builder.finish()?;
-    artifact::publish(file, &place)?;
+    artifact::publish_once(file, &place)?;
     Ok(place)
 }
 

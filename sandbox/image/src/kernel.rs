@@ -130,7 +130,7 @@ pub fn kernel_elf(cache: &Path, library: &Path, vmm: &Path) -> Result<PathBuf, K
     let file = file.into_temp_path();
     let written = std::fs::File::options().read(true).write(true).open(&file);
     let written = written.map_err(|source| ArtifactError::new("read", &file, source))?;
-    artifact::publish(tempfile::NamedTempFile::from_parts(written, file), &place)?;
+    artifact::publish_once(tempfile::NamedTempFile::from_parts(written, file), &place)?;
     Ok(place)
 }
 

@@ -5,7 +5,7 @@ use std::{net::TcpListener, path::Path, process::Command};
 use kit::{folder::Folder, home::Home, product};
 use legwork_spec::{Jailed, WallKind};
 
-use crate::stage::{Stage, on};
+use super::stage::{Stage, on};
 
 /// What is lacking, which wall that is, and words of the sentence.
 const LACKS: [(&str, WallKind, &str); 3] = [

@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command},
 };
 
-use crate::stage::{Intrusion, Stage};
+use super::stage::{Intrusion, Stage};
 
 const SIGSYS: i32 = 31;
 
@@ -144,6 +144,7 @@ fn nothing_is_reached_and_nothing_is_started() {
         "execute /usr/bin/env".to_owned(),
         format!("signal {}", bystander.pid()),
         format!("signal {}", std::process::id()),
+        "powers".to_owned(),
         "grow".to_owned(),
         "memory".to_owned(),
     ];

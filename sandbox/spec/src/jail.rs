@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WallKind {
-    /// No program that it starts gains a privilege, and it leaves no core dump.
+    /// It has no capability, no program that it starts gains one, and it leaves no core dump.
     Privileges,
     /// It has a bound for memory, file size and open files.
     Resources,

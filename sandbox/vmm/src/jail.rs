@@ -20,6 +20,7 @@ use anyhow::{Context as _, Result, bail};
 use legwork_spec::{BootConfig, Jailed, Wall, WallKind};
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
+use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use bounds::Bounds;
 pub(crate) use calls::Caller;
@@ -148,7 +149,7 @@ fn build(caller: Caller, opened: &Opened, bounds: Bounds, canary: Option<&Path>)
     let mut walls = vec![
         wall(WallKind::Privileges, || {
             give_up_privileges()?;
-            Ok("no_new_privs, no core dump".to_owned())
+            Ok("no capabilities, no_new_privs, no core dump".to_owned())
         }),
         wall(WallKind::Resources, || bounds.set()),
         wall(WallKind::Files, || files::shut(opened)),
@@ -172,6 +173,12 @@ fn build(caller: Caller, opened: &Opened, bounds: Bounds, canary: Option<&Path>)
     }
 }
 
+const NO_CAPABILITIES: CapabilitySets = CapabilitySets {
+    effective: CapabilitySet::empty(),
+    permitted: CapabilitySet::empty(),
+    inheritable: CapabilitySet::empty(),
+};
+
 fn wall(kind: WallKind, build: impl FnOnce() -> Result<String>) -> Wall {
     let (stands, detail) = match build() {
         Ok(detail) => (true, detail),
@@ -184,7 +191,11 @@ fn wall(kind: WallKind, build: impl FnOnce() -> Result<String>) -> Wall {
     }
 }
 
+/// A daemon of root's has capabilities, with which its machines could raise their own bounds. What is given up does not
+/// come back with a program that is executed, since no_new_privs is set.
 fn give_up_privileges() -> Result<()> {
+    rustix::thread::set_capabilities(None, NO_CAPABILITIES)
+        .context("cannot give up the capabilities")?;
     rustix::thread::set_no_new_privs(true).context("cannot set no_new_privs")?;
     let nothing = Rlimit {
         current: Some(0),
@@ -194,6 +205,9 @@ fn give_up_privileges() -> Result<()> {
 }
 
 fn try_privileges() -> Result<()> {
+    if rustix::thread::capabilities(None).context("asking for capabilities")? != NO_CAPABILITIES {
+        bail!("there are capabilities left");
+    }
     if !rustix::thread::no_new_privs().context("asking for no_new_privs")? {
         bail!("no_new_privs is not set");
     }

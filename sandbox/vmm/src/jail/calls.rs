@@ -153,6 +153,7 @@ const PASS: &[c_long] = &[
     libc::SYS_geteuid,
     libc::SYS_getgid,
     libc::SYS_getegid,
+    libc::SYS_capget,
     libc::SYS_getrandom,
     libc::SYS_uname,
     libc::SYS_sysinfo,

@@ -24,6 +24,7 @@ fn outcome<'a>(intrusion: &'a Intrusion, attempt: &str) -> &'a str {
 fn refused(stage: &Stage, attempts: &[String]) {
     let intrusion = stage.intrude(attempts);
     assert_eq!(intrusion.code, Some(0), "{intrusion:?}");
+    assert_eq!(intrusion.errors, "");
     assert_eq!(intrusion.jailed.as_ref().unwrap().lack(), None);
     for attempt in attempts {
         let how = outcome(&intrusion, attempt);

@@ -1,4 +1,4 @@
-//! The krun driver, proven: a whole `legwork run --driver krun` in an emulated machine that has real hardware
+//! Both drivers on hardware virtualization, proven: whole tasks in an emulated machine that has real hardware
 //! virtualization. The kernel, the guest agent and the change set are the same as everywhere else.
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use kit::{folder::Folder, home::Home, product};
 use crate::machine;
 
 #[test]
-fn a_task_runs_under_libkrun() {
+fn tasks_run_under_libkrun_and_under_qemu_with_kvm() {
     // The images have to be there already: built in the machine, that of 5 GB takes longer than anybody waits.
     Home::new()
         .legwork(&Folder::with(&[]).path(), ["run", "--", "true"])
@@ -25,9 +25,11 @@ fn a_task_runs_under_libkrun() {
         "\"driver\": \"krun\"",
         "\"emulated\": false",
         "inside: 6.",
+        "by qemu: 6.",
+        "driver     qemu\n",
         // This kernel's Landlock is an older one, and the jail is whole all the same.
         "ok jail: files              Landlock, ABI 2 (an older one: truncation",
-        "jail       privileges (no_new_privs, no core dump), resources (",
+        "jail       privileges (no capabilities, no_new_privs, no core dump), resources (",
         "system calls (seccomp)",
         "proven",
     ] {
@@ -69,6 +71,9 @@ test ! -e src/a.txt
 test "$(cat src/c.txt)" = new
 legwork undo "$id"
 test "$(cat numbers.txt | tr '\n' ' ')" = "one two three "
+# The other driver on the same virtualization, in the same jail.
+legwork run --json --driver qemu --isolation hardware --memory 512M --disk 256M -- sh -c 'echo "by qemu: $(uname -r)"; echo x > numbers.txt' > /tmp/qemu.json || { cat /tmp/qemu.json; exit 1; }
+legwork show "$(grep -o '"task": *"[a-z]*"' /tmp/qemu.json | cut -d'"' -f4)"
 legwork daemon stop
 echo proven
 "#;

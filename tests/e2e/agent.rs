@@ -299,3 +299,29 @@ fn a_budget_ends_the_work_with_a_last_word_and_what_was_done_is_kept() {
         "{log}"
     );
 }
+
+#[test]
+fn the_model_is_listed_and_tried_without_a_task() {
+    let list = json!({ "data": [{ "id": "fake" }, { "id": "other" }] });
+    let model = Model::new(
+        Answer::json(200, &list),
+        vec![
+            Answer::anthropic("", &[("finish", "{\"summary\": \"ready\"}")]),
+            Answer::anthropic("Ready!", &[]),
+        ],
+    );
+    let (home, config) = home(&model, "");
+    let here = config.path();
+    let listed = home.legwork(&here, ["model", "list"]).expect(0).text();
+    assert!(listed.ends_with("* fake\n  other\n"), "{listed}");
+    let tried = home.legwork(&here, ["model", "test", "--json"]).expect(0);
+    assert_eq!(tried.json()["uses_tools"], true, "{tried:?}");
+    let words = home.legwork(&here, ["model", "test"]).expect(1);
+    assert!(words.stderr.contains("does not use the tool"), "{words:?}");
+    assert!(!format!("{listed}{tried:?}{words:?}").contains(KEY));
+    assert_eq!(model.asked().len(), 2);
+    // Where nothing is set, it says what to write.
+    config.write("config.toml", "");
+    let unset = home.legwork(&here, ["model", "list"]).expect(1);
+    assert!(unset.stderr.contains("[model]"), "{unset:?}");
+}

@@ -84,6 +84,11 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The model of the built-in agent: list what there is, or try the one that is set.
+    Model {
+        #[command(subcommand)]
+        command: ModelCommand,
+    },
     /// Look at this host and say what tasks will run on.
     Doctor {
         /// As one JSON object.
@@ -105,6 +110,23 @@ pub(crate) enum Command {
     Daemon {
         #[command(subcommand)]
         command: DaemonCommand,
+    },
+}
+
+/// What is asked about the model.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// List the models that the configured API offers.
+    List {
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Have a word with the model: whether it answers, and uses tools. It costs a few hundred tokens.
+    Test {
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -5,7 +5,7 @@ use legwork_wire::Places;
 
 use crate::{
     accept, args::Command, args::DaemonCommand, cancel, daemon, delegate, doctor, failure::Failure,
-    logs, lsp, retry, review, run, setup, show, tasks, watch,
+    logs, lsp, model, retry, review, run, setup, show, tasks, watch,
 };
 
 /// Does what a command asks for.
@@ -50,6 +50,7 @@ async fn perform(places: &Places, command: Command) -> Result<(), Failure> {
         Command::Undo { task, json } => accept::undo(places, &task, json).await,
         Command::Cancel { task, json } => cancel::cancel(places, &task, json).await,
         Command::Retry { task, json } => retry::retry(places, &task, json).await,
+        Command::Model { command } => model::model(places, command).await,
         Command::Doctor { json } => doctor::doctor(places, json).await,
         Command::Setup { editor } => setup::setup(editor),
         Command::Lsp { stdio: _ } => lsp::lsp(places).await,

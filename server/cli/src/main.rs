@@ -16,6 +16,7 @@ mod failure;
 mod follow;
 mod logs;
 mod lsp;
+mod model;
 mod moment;
 mod output;
 mod printable;

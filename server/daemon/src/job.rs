@@ -37,6 +37,7 @@ use tokio::sync::watch;
 
 use crate::{
     clock,
+    model::Configured,
     review::Reviewer,
     store::{Finish, Store, StoreError},
 };
@@ -173,7 +174,7 @@ impl Job {
     async fn in_sandbox(
         &self,
         task: &Task,
-        ready: Option<&agent::Ready>,
+        ready: Option<&Configured>,
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
         findings: &mut Findings,

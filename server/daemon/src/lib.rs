@@ -8,6 +8,7 @@
 //! | `job`, `output` | one attempt at a task |
 //! | `review` | decisions: what they write, what is left |
 //! | `store` | what survives |
+//! | `model` | what the built-in agent asks |
 //! | `door` | the socket, kept open |
 //! | `instance`, `start`, `retention`, `log` | one daemon at a time, and what the last one left |
 
@@ -20,6 +21,7 @@ mod door;
 mod instance;
 mod job;
 mod log;
+mod model;
 mod output;
 mod queue;
 mod retention;
@@ -40,6 +42,7 @@ use tokio::{
 
 pub use doctor::doctor;
 pub use instance::InstanceError;
+pub use model::{Models, Trial, models, try_model};
 pub use settings::{Settings, SettingsError};
 pub use store::StoreError;
 

@@ -6,19 +6,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use legwork_agent::{
-    Agent, ApiKey, BenchError, Brief, End, Ended, Errand, Guide, ModelClient, Workbench,
-};
+use legwork_agent::{Agent, BenchError, Brief, End, Ended, Errand, Guide, Workbench};
 use legwork_host::{Exit, ExitStatus, Output, Program, Running, Sandbox, Source};
 use legwork_model::{
-    AgentStep, Budget, Config, EntryKind, EventBody, Failure, FailureKind, ModelConfig, Outcome,
-    Phase, STEP_VERSION, Stream, Task, TreePath,
+    AgentStep, EntryKind, EventBody, Outcome, Phase, STEP_VERSION, Stream, Task, TreePath,
 };
 use legwork_workspace::Snapshot;
 use tokio::sync::mpsc;
 
 use super::{Break, Findings, Job, ending, millis};
-use crate::output::Printer;
+use crate::{
+    model::{self, Configured},
+    output::Printer,
+};
 
 /// Files of the workspace that the model is told of at the start.
 const MOST_FILES: usize = 200;
@@ -29,54 +29,13 @@ const GUIDES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The longest guides together, in bytes.
 const LONGEST_GUIDES: usize = 48 << 10;
 
-/// A model that is known to be there.
-#[derive(Debug)]
-pub(super) struct Ready {
-    model: ModelConfig,
-    budget: Budget,
-    client: ModelClient,
-}
-
 impl Job {
     /// What can be known to be wrong before a machine is made.
-    pub(super) async fn ready(&self) -> Result<Ready, Break> {
-        let setup = |message: String, hint: String| Failure::new(FailureKind::Setup, message, hint);
+    pub(super) async fn ready(&self) -> Result<Configured, Break> {
         let places = self.room.places.clone();
-        let read = tokio::task::spawn_blocking(move || places.read_config()).await;
-        let read = read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-        let (Config { model, budget, .. }, _) = read.map_err(|error| {
-            setup(
-                error.to_string(),
-                "correct it and run the task again".to_owned(),
-            )
-        })?;
-        let model = model.ok_or_else(|| {
-            setup(
-                "no model is configured".to_owned(),
-                self.room.places.agent_hint(),
-            )
-        })?;
-        let nothing = [
-            (budget.steps == 0, "steps"),
-            (budget.tokens == 0, "tokens"),
-            (budget.dollars == Some(0), "dollars"),
-            (budget.seconds == Some(0), "minutes"),
-            (budget.lines == 0, "lines"),
-        ];
-        if let Some((_, name)) = nothing.into_iter().find(|(is_nothing, _)| *is_nothing) {
-            return Err(setup(
-                format!("`budget.{name}` is 0, so nothing can be done"),
-                "raise it in config.toml".to_owned(),
-            )
-            .into());
-        }
-        let key = ApiKey::of(&model).map_err(|error| {
-            setup(
-                format!("there is no key for the model API: {error}"),
-                error.hint(),
-            )
-        })?;
-        let client = ModelClient::new(&model, key)?;
+        let read = tokio::task::spawn_blocking(move || model::configured(&places)).await;
+        let ready = read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+        let client = &ready.client;
         self.tell(
             Phase::Capture,
             format!("asking {} for {}", client.address(), client.name()),
@@ -85,18 +44,14 @@ impl Job {
         self.unless_stopped(client.check())
             .await?
             .map_err(|error| error.failure())?;
-        Ok(Ready {
-            model,
-            budget,
-            client,
-        })
+        Ok(ready)
     }
 
     /// Lets the agent work to its end.
     pub(super) async fn work(
         &self,
         task: &Task,
-        ready: &Ready,
+        ready: &Configured,
         sandbox: &Sandbox<Running>,
         snapshot: &Snapshot,
         findings: &mut Findings,

@@ -1,0 +1,82 @@
+// Tasks in words: for the view, the status bar and notifications.
+
+import type { Task, TasksParams } from "../lspExt.ts";
+import { cut, visible } from "../text.ts";
+
+const LONGEST = 80;
+
+/** How long that is. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(Math.floor(milliseconds / 1000), 0);
+  if (seconds < 60) {
+    return `${seconds} s`;
+  }
+  if (seconds < 3600) {
+    return `${Math.floor(seconds / 60)} min`;
+  }
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+export function title(task: Task): string {
+  return cut(visible(task.title), LONGEST);
+}
+
+export function isActive(task: Task): boolean {
+  return task.state === "queued" || task.state === "running";
+}
+
+/** What stands behind the title. */
+export function line(task: Task, phase: string | undefined, now: number): string {
+  const parts = [task.emulated ? `${task.state} (emulated)` : task.state];
+  if (isActive(task)) {
+    if (phase !== undefined && phase !== task.state) {
+      parts.push(visible(phase));
+    }
+    parts.push(duration(now - task.created));
+  }
+  if (task.pending > 0) {
+    parts.push(counted(task.pending, task.files));
+  }
+  if (task.state === "failed" && task.outcome !== null) {
+    parts.push(cut(visible(task.outcome), LONGEST));
+  }
+  if (task.finished !== null) {
+    parts.push(duration(now - task.finished));
+  }
+  return parts.join(" · ");
+}
+
+export function counted(hunks: number, files: number): string {
+  return `${hunks} ${hunks === 1 ? "hunk" : "hunks"} in ${files} ${files === 1 ? "file" : "files"}`;
+}
+
+/** By this the menus of a task are chosen. */
+export function context(task: Task): string {
+  const kind = isActive(task) ? "task-active" : "task-over";
+  return task.pending > 0 ? `${kind}-pending` : kind;
+}
+
+/** The status bar's words. */
+export function status(tasks: TasksParams | undefined): string {
+  if (tasks === undefined) {
+    return "Legwork";
+  }
+  const parts = (["running", "ready", "failed"] as const)
+    .filter((what) => tasks[what] > 0)
+    .map((what) => `${tasks[what]} ${what}`);
+  return parts.length === 0 ? "Legwork" : `Legwork: ${parts.join(", ")}`;
+}
+
+/** The tasks that became ready or failed between two lists; none when there was no list before. */
+export function ended(before: TasksParams | undefined, now: TasksParams): Task[] {
+  if (before === undefined) {
+    return [];
+  }
+  const known = new Map(before.tasks.map((task) => [task.task, task.state]));
+  return now.tasks.filter((task) => {
+    const was = known.get(task.task);
+    const fresh = was === undefined ? before.daemon === "up" : was === "queued" || was === "running";
+    const told = task.state === "failed" || task.state === "ready" || task.state === "done";
+    return fresh && told;
+  });
+}

@@ -18,6 +18,7 @@ mod product;
 mod setup;
 mod step;
 mod test;
+mod vscode;
 
 /// Sets up, builds, shows and tests Legwork.
 #[derive(Debug, Parser)]

@@ -10,6 +10,7 @@ use crate::places;
 use crate::product;
 use crate::setup;
 use crate::step::{self, step};
+use crate::vscode;
 
 /// What reaches `cargo test`.
 #[derive(Debug, clap::Args)]
@@ -49,6 +50,7 @@ pub(crate) fn main(args: &Args) -> Result<()> {
         )
     })?;
     step("lua", lua::check)?;
+    step("vscode", vscode::check)?;
     step("test", || {
         let mut command = places::cargo();
         // Every failing test is worth seeing, not only those of the first package.

@@ -29,6 +29,7 @@ pub(super) enum Need {
     Xz,
     Tmux,
     Strace,
+    Npm,
     Editors,
     PackageLists,
     Rustfmt,
@@ -46,7 +47,7 @@ impl Need {
     /// All needs of a purpose.
     pub(super) fn of(purpose: Purpose) -> &'static [Self] {
         const RUN: usize = 4;
-        const ALL: [Need; 15] = [
+        const ALL: [Need; 16] = [
             Need::Qemu,
             Need::Mke2fs,
             Need::StaticLibc,
@@ -58,6 +59,7 @@ impl Need {
             Need::Xz,
             Need::Tmux,
             Need::Strace,
+            Need::Npm,
             Need::Editors,
             Need::PackageLists,
             Need::Rustfmt,
@@ -83,6 +85,7 @@ impl Need {
             Self::Xz => "xz (tests: unpacks kernel modules)",
             Self::Tmux => "tmux (tests: drives editors)",
             Self::Strace => "strace (tests: kills the daemon at a chosen system call)",
+            Self::Npm => "npm (tests: checks the VS Code extension)",
             Self::Editors => "rooms with Neovim, Helix and Emacs of two releases (tests)",
             Self::PackageLists => "apt's lists of packages (tests: fetch a kernel to emulate KVM)",
             Self::Rustfmt => "rustfmt (tests)",
@@ -105,6 +108,7 @@ impl Need {
             Self::Xz => places::program("xz").is_some(),
             Self::Tmux => places::program("tmux").is_some(),
             Self::Strace => places::program("strace").is_some(),
+            Self::Npm => places::program("npm").is_some(),
             Self::Editors => editors::are_here(),
             Self::PackageLists => !apt::is_here() || apt::has_lists(),
             Self::Rustfmt => cargo_has("fmt"),

@@ -163,6 +163,7 @@ impl System {
             (_, Need::Git) => &["git"],
             (_, Need::Tmux) => &["tmux"],
             (_, Need::Strace) => &["strace"],
+            (_, Need::Npm) => &["npm"],
             (Self::Dnf | Self::Pacman | Self::MacOs, Need::Xz) => &["xz"],
             (_, Need::Xz) => &["xz-utils"],
         }

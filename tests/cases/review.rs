@@ -238,7 +238,10 @@ fn b47_the_file_is_elsewhere_by_now() {
         case.user("rm -f src/b.rs");
         case.now().must_be(&case.base, "as before");
     }
+    let commit = || case.legwork(&["show", &done.id]).expect(0).text();
+    assert!(!commit().contains("made on"), "{}", commit());
     case.user("git checkout -q other");
+    assert!(commit().contains("(other) now"), "{}", commit());
     case.accept(&done).expect(0);
     let now = case.now();
     let text = String::from_utf8_lossy(now.bytes("src/a.rs"));

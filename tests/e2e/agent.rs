@@ -176,6 +176,52 @@ fn a_scripted_model_reads_edits_tests_and_finishes_and_its_hunk_is_accepted() {
 }
 
 #[test]
+fn every_api_can_be_worked_with() {
+    type Speak = fn(&str, &[(&str, &str)]) -> Answer;
+    for (provider, line, speak) in [
+        ("openai", "POST /v1/chat/completions", Answer::chat as Speak),
+        ("openai-responses", "POST /v1/responses", Answer::responses),
+    ] {
+        let (edit, change) = fix();
+        let model = Model::replaying(vec![
+            speak("I look.", &[("read", "{\"path\": \"add.sh\"}")]).shredded(),
+            speak(
+                "",
+                &[(edit, &change), ("bash", "{\"command\": \"sh test.sh\"}")],
+            ),
+            speak("", &[("finish", "{\"summary\": \"The sign was wrong.\"}")]),
+        ]);
+        let (home, config) = home(&model, "");
+        let text = config.read("config.toml");
+        let text = text.replace("\"anthropic\"", &format!("\"{provider}\""));
+        config.write("config.toml", text);
+        let folder = project();
+        let ran = home
+            .legwork(&folder.path(), ["run", "--json", "make the test pass"])
+            .expect(0);
+        let answer = ran.json();
+        assert_eq!(
+            (&answer["pending"], &answer["report"]["agent"]["steps"]),
+            (&json!(1), &json!(3)),
+            "{answer}"
+        );
+        let asked = model.asked();
+        assert!(asked.iter().all(|asked| asked.line == line), "{asked:?}");
+        assert!(
+            asked[0]
+                .head
+                .contains(&format!("authorization: bearer {KEY}"))
+        );
+        let last = asked[2].body.to_string();
+        assert!(last.contains("ok\\n[exit code 0]"), "{provider}: {last}");
+        home.legwork(&folder.path(), ["accept", answer["task"].as_str().unwrap()])
+            .expect(0);
+        folder.sh("sh test.sh");
+        assert_eq!(find_key(&home.state()), "", "the key is written down");
+    }
+}
+
+#[test]
 fn b117_b118_b122_a_broken_answer_is_never_run_and_the_work_goes_on() {
     let half = |last: Piece| {
         let block = json!({ "type": "tool_use", "id": "t1", "name": "edit", "input": {} });

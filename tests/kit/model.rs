@@ -149,6 +149,59 @@ impl Answer {
         Self::stream(pieces)
     }
 
+    /// An answer of Chat Completions: words, and calls of tools.
+    pub fn chat(words: &str, calls: &[(&str, &str)]) -> Self {
+        let delta = |delta: Value| {
+            data(&json!({ "choices": [{ "index": 0, "delta": delta }] }).to_string())
+        };
+        let mut pieces = vec![delta(json!({ "role": "assistant", "content": words }))];
+        for (index, (name, arguments)) in calls.iter().enumerate() {
+            let id = format!("call_{index}_{name}");
+            let begun = json!({ "index": index, "id": id, "type": "function", "function": { "name": name, "arguments": "" } });
+            pieces.push(delta(json!({ "tool_calls": [begun] })));
+            let more = json!({ "index": index, "function": { "arguments": arguments } });
+            pieces.push(delta(json!({ "tool_calls": [more] })));
+        }
+        let reason = if calls.is_empty() {
+            "stop"
+        } else {
+            "tool_calls"
+        };
+        let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
+        let usage =
+            json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 20 } });
+        pieces.extend([
+            data(&end.to_string()),
+            data(&usage.to_string()),
+            data("[DONE]"),
+        ]);
+        Self::stream(pieces)
+    }
+
+    /// An answer of the Responses API: words, and calls of tools.
+    pub fn responses(words: &str, calls: &[(&str, &str)]) -> Self {
+        let mut pieces = vec![event(
+            &json!({ "type": "response.created", "response": {} }),
+        )];
+        let done =
+            |item: Value| event(&json!({ "type": "response.output_item.done", "item": item }));
+        if !words.is_empty() {
+            let content = json!([{ "type": "output_text", "text": words }]);
+            pieces.push(done(
+                json!({ "type": "message", "role": "assistant", "content": content }),
+            ));
+        }
+        for (index, (name, arguments)) in calls.iter().enumerate() {
+            let id = format!("call_{index}_{name}");
+            pieces.push(done(json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments })));
+        }
+        let usage = json!({ "input_tokens": 100, "output_tokens": 20 });
+        pieces.push(event(
+            &json!({ "type": "response.completed", "response": { "usage": usage } }),
+        ));
+        Self::stream(pieces)
+    }
+
     /// Every byte of it sent by itself.
     #[must_use]
     pub fn shredded(mut self) -> Self {

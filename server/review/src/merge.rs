@@ -3,13 +3,20 @@
 //! Three texts are at play: *old*, the text that the edits were made for; the edits; and *live*, what became of old
 //! meanwhile. An edit has a place in live when no line it replaces was touched, and when that place is the only one.
 
-use std::{borrow::Cow, ops::Range};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use crate::{
     Splice,
     diff::{Numbers, Region, regions_of, slack},
     text::{Ending, body, is_unterminated, lines},
 };
+
+/// A text that can be read in more ways than this is not tried in all of them.
+const MOST_READINGS: usize = 64;
 
 /// Lines of a text that are replaced by others.
 #[derive(Clone, Debug)]
@@ -85,10 +92,32 @@ impl<'a> Merge<'a> {
         }
     }
 
+    /// The same for these edits. One that writes the last line again between others means its ending: that the ending came
+    /// or went is a change like any other then.
+    pub(crate) fn fitting(mut self, edits: &[Edit<'_>]) -> Self {
+        let Some(last) = self.old.last().filter(|_| self.fold.last) else {
+            return self;
+        };
+        let means_it = edits.iter().any(|edit| {
+            let edit = self.trimmed(edit);
+            edit.range.end == self.old.len()
+                && !edit.range.is_empty()
+                && edit
+                    .lines
+                    .iter()
+                    .any(|line| self.fold.key(line) == self.fold.key(last))
+        });
+        if means_it {
+            self.fold.last = false;
+            self.changes = compare(self.old.iter().copied(), &self.live, self.fold);
+        }
+        self
+    }
+
     /// Where these edits stand. They are in the order of the old text and do not overlap.
     pub(crate) fn spots(&self, edits: &[Edit<'_>]) -> Vec<Spot> {
         let edits: Vec<Edit<'_>> = edits.iter().map(|edit| self.trimmed(edit)).collect();
-        if let Some(spots) = self.all_done(&edits) {
+        if let Some(spots) = self.exact(&edits) {
             return spots;
         }
         let contacts: Vec<(Contact, Range<usize>)> =
@@ -100,38 +129,128 @@ impl<'a> Merge<'a> {
         {
             done = self.done(&edits, &contacts);
         }
-        let spot = |(index, edit): (usize, &Edit<'_>)| {
-            if edit.range.is_empty() && edit.lines.is_empty() {
-                return Spot::Already(self.locate(&edit.range));
-            }
-            match done.get(index).cloned().flatten() {
-                Some(range) => Spot::Already(range),
-                None if contacts[index].0 == Contact::Overlaps => Spot::Conflicted,
-                None => Spot::At(self.locate(&edit.range)),
-            }
+        let is_done: Vec<bool> = edits
+            .iter()
+            .enumerate()
+            .map(|(index, edit)| {
+                let nothing = edit.range.is_empty() && edit.lines.is_empty();
+                nothing || done.get(index).is_some_and(Option::is_some)
+            })
+            .collect();
+        if is_done.contains(&true) {
+            return self.beside(&edits, &is_done);
+        }
+        let spot = |(edit, (contact, _)): (&Edit<'_>, &(Contact, Range<usize>))| match contact {
+            Contact::Overlaps => Spot::Conflicted,
+            Contact::None | Contact::Touches => Spot::At(self.locate(&edit.range)),
         };
-        edits.iter().enumerate().map(spot).collect()
+        edits.iter().zip(&contacts).map(spot).collect()
     }
 
-    /// The spots in a live text that is the old one with all of these edits, however its lines could be read otherwise.
-    fn all_done(&self, edits: &[Edit<'_>]) -> Option<Vec<Spot>> {
-        let mut spots = Vec::with_capacity(edits.len());
-        let mut result: Vec<&[u8]> = Vec::with_capacity(self.live.len());
+    /// The spots where some of the edits are done: what the user did is what is another than the old text with those. So a
+    /// line is not taken for the result of two edits, nor for what one replaces and the result of another.
+    fn beside(&self, edits: &[Edit<'_>], is_done: &[bool]) -> Vec<Spot> {
+        let mut old: Vec<&[u8]> = Vec::with_capacity(self.live.len());
+        let mut ranges = Vec::with_capacity(edits.len());
         let mut next = 0;
-        for edit in edits {
-            result.extend(&self.old[next..edit.range.start]);
-            let start = result.len();
-            result.extend(&edit.lines);
-            spots.push(Spot::Already(start..result.len()));
+        for (edit, done) in edits.iter().zip(is_done) {
+            old.extend(&self.old[next..edit.range.start]);
+            let start = old.len();
+            if *done {
+                old.extend(&edit.lines);
+            } else {
+                old.extend(&self.old[edit.range.clone()]);
+            }
+            ranges.push(start..old.len());
             next = edit.range.end;
         }
-        result.extend(&self.old[next..]);
-        let same = result.len() == self.live.len()
-            && result
-                .iter()
-                .zip(&self.live)
-                .all(|(result, live)| self.fold.key(result) == self.fold.key(live));
-        same.then_some(spots)
+        old.extend(&self.old[next..]);
+        let changes = compare(old.iter().copied(), &self.live, self.fold);
+        let merge = Merge {
+            old,
+            live: self.live.clone(),
+            fold: self.fold,
+            changes,
+        };
+        let spot = |((range, done), edit): ((Range<usize>, &bool), &Edit<'_>)| {
+            if edit.range.is_empty() && edit.lines.is_empty() {
+                return Spot::Already(merge.locate(&range));
+            }
+            match (merge.find(&range), done) {
+                (None, _) => Spot::Conflicted,
+                (Some(range), true) => Spot::Already(range),
+                (Some(range), false) => Spot::At(range),
+            }
+        };
+        ranges
+            .into_iter()
+            .zip(is_done)
+            .zip(edits)
+            .map(spot)
+            .collect()
+    }
+
+    /// The spots in a live text that is the old one with some of these edits and nothing else, however its lines could be
+    /// read otherwise. Where more than one choice of them makes it, each leads to the same text with all of them.
+    fn exact(&self, edits: &[Edit<'_>]) -> Option<Vec<Spot>> {
+        let same = |lines: &[&[u8]], at: usize| {
+            let live = self.live.get(at..at + lines.len());
+            live.is_some_and(|live| {
+                lines
+                    .iter()
+                    .zip(live)
+                    .all(|(line, live)| self.fold.key(line) == self.fold.key(live))
+            })
+        };
+        // For each edit: where it can stand, done or not, and after which place of the one above.
+        let mut levels: Vec<BTreeMap<usize, (usize, bool)>> = Vec::with_capacity(edits.len());
+        let mut ends = BTreeSet::from([0]);
+        let mut next = 0;
+        for edit in edits {
+            let between = &self.old[next..edit.range.start];
+            let before = &self.old[edit.range.clone()];
+            let mut level = BTreeMap::new();
+            for &end in &ends {
+                let at = end + between.len();
+                if !same(between, end) {
+                    continue;
+                }
+                for (lines, done) in [(&edit.lines[..], true), (before, false)] {
+                    if same(lines, at) {
+                        level.entry(at + lines.len()).or_insert((end, done));
+                    }
+                }
+            }
+            if level.is_empty() || level.len() > MOST_READINGS {
+                return None;
+            }
+            ends = level.keys().copied().collect();
+            levels.push(level);
+            next = edit.range.end;
+        }
+        let rest = &self.old[next..];
+        let mut end = self.live.len().checked_sub(rest.len())?;
+        if !ends.contains(&end) || !same(rest, end) {
+            return None;
+        }
+        let mut spots = Vec::with_capacity(edits.len());
+        for (level, edit) in levels.iter().zip(edits).rev() {
+            let (above, done) = *level.get(&end)?;
+            let len = if done {
+                edit.lines.len()
+            } else {
+                edit.range.len()
+            };
+            let range = end - len..end;
+            spots.push(if done {
+                Spot::Already(range)
+            } else {
+                Spot::At(range)
+            });
+            end = above;
+        }
+        spots.reverse();
+        Some(spots)
     }
 
     /// The edit without the lines that it replaces by what counts as the same.

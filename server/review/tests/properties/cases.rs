@@ -5,7 +5,7 @@ use legwork_review::{
     Version, undo,
 };
 
-use crate::texts::{open, review};
+use crate::texts::{accept_each, open, review};
 
 /// Accepts everything into a live file.
 fn accept_all(base: &[u8], agent: &[u8], live: &[u8]) -> Result<Vec<u8>, AcceptError> {
@@ -152,6 +152,39 @@ fn the_same_line_elsewhere_is_not_the_hunk() {
         placements(b"a\nb\nc\n", b"a\n}\nc\n", b"a\nQ\nc\n}\n"),
         [Placement::Conflicted]
     );
+}
+
+#[test]
+fn what_was_done_in_part_is_not_done_twice() {
+    for (base, agent) in [
+        // The last line is written again between others, and has got an ending.
+        (&b"c\na\nb\n\na"[..], &b"a\nc\na\n\n\na\na\na\r\n"[..]),
+        (
+            b"b\nb\nb\nb\nb\na\nb\na\na\r\nb\na\n\n\n",
+            b"a\na\na\na\r\na\nc\nc\nc\na\na\r\nb\na\n",
+        ),
+    ] {
+        for typed in review(base, agent).pending() {
+            let (_, done) = accept_each(base, agent, &[typed]);
+            assert_eq!(accept_all(base, agent, &done).unwrap(), agent, "{typed}");
+            // What the user wrote elsewhere may make it unclear, and then it is a conflict.
+            for (live, wanted) in [
+                ([b"mine\n", &done[..]].concat(), [b"mine\n", agent].concat()),
+                (
+                    [&done[..], b"\nmine\n"].concat(),
+                    [agent, b"\nmine\n"].concat(),
+                ),
+            ] {
+                if let Ok(result) = accept_all(base, agent, &live) {
+                    assert_eq!(
+                        String::from_utf8_lossy(&result),
+                        String::from_utf8_lossy(&wanted),
+                        "{typed}"
+                    );
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -92,28 +92,6 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The same for these edits. One that writes the last line again between others means its ending: that the ending came
-    /// or went is a change like any other then.
-    pub(crate) fn fitting(mut self, edits: &[Edit<'_>]) -> Self {
-        let Some(last) = self.old.last().filter(|_| self.fold.last) else {
-            return self;
-        };
-        let means_it = edits.iter().any(|edit| {
-            let edit = self.trimmed(edit);
-            edit.range.end == self.old.len()
-                && !edit.range.is_empty()
-                && edit
-                    .lines
-                    .iter()
-                    .any(|line| self.fold.key(line) == self.fold.key(last))
-        });
-        if means_it {
-            self.fold.last = false;
-            self.changes = compare(self.old.iter().copied(), &self.live, self.fold);
-        }
-        self
-    }
-
     /// Where these edits stand. They are in the order of the old text and do not overlap.
     pub(crate) fn spots(&self, edits: &[Edit<'_>]) -> Vec<Spot> {
         let edits: Vec<Edit<'_>> = edits.iter().map(|edit| self.trimmed(edit)).collect();

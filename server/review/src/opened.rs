@@ -167,7 +167,6 @@ impl<'a> Opened<'a> {
             .into_iter()
             .filter(|(index, _)| self.review.hunks[*index].state == State::Pending)
             .unzip();
-        let merge = merge.fitting(&edits);
         let spots = merge.spots(&edits);
         Some(Search {
             merge,

@@ -99,13 +99,15 @@ local function settings(config, problems)
     local file = vim.fs.joinpath(dir, 'config.toml')
     local lines = vim.fn.filereadable(file) == 1 and vim.fn.readfile(file) or {}
     local naming = vim.tbl_filter(function(line)
-      return line:match('^%s*%[agent%]') ~= nil or line:match('^%s*agent%.command') ~= nil
+      return line:match('^%s*%[agent%]') ~= nil
+        or line:match('^%s*%[model%]') ~= nil
+        or line:match('^%s*agent%.command') ~= nil
     end, lines)
     if #naming > 0 then
       health.ok(file .. ' says what does tasks in words')
     else
       health.warn('nothing is set that does tasks in words', {
-        ('write in %s: [agent] command = ["program", "argument"],'):format(file),
+        ('write in %s: [model] provider and name, or [agent] command = ["program", "argument"],'):format(file),
         'or set vim.g.legwork.agent; :help legwork-settings',
       })
     end

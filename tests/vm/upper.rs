@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kit::machine::{Machine, small, start};
 use legwork_host::{Collected, ExitStatus, FoundKind};
 
-async fn listing(machine: &Machine) -> BTreeMap<String, (FoundKind, Vec<u8>)> {
+pub(crate) async fn listing(machine: &Machine) -> BTreeMap<String, (FoundKind, Vec<u8>)> {
     let (sender, mut frames) = tokio::sync::mpsc::channel(16);
     let taken = async {
         let mut found = BTreeMap::new();

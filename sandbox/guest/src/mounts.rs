@@ -26,6 +26,8 @@ use rustix::{
 pub(crate) struct Layers {
     /// The workspace's upper layer.
     pub(crate) workspace: OwnedFd,
+    /// The workspace as programs see it.
+    pub(crate) merged: OwnedFd,
     /// The scratch disk.
     pub(crate) scratch: OwnedFd,
 }
@@ -70,6 +72,7 @@ pub(crate) fn enter(workspace: &[u8]) -> anyhow::Result<Layers> {
     overlay("/ws", "/scratch/ws", &place).context("cannot stack the workspace")?;
     let layers = Layers {
         workspace: open("/scratch/ws/upper")?,
+        merged: open(&place)?,
         scratch: open("/scratch")?,
     };
     std::env::set_current_dir("/newroot").context("cannot enter the new root")?;
@@ -127,11 +130,12 @@ fn copy_mode(from: &str, to: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn open(dir: &str) -> anyhow::Result<OwnedFd> {
+fn open(dir: impl AsRef<Path>) -> anyhow::Result<OwnedFd> {
+    let dir = dir.as_ref();
     rustix::fs::open(
         dir,
         OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY,
         Mode::empty(),
     )
-    .with_context(|| format!("cannot open {dir}"))
+    .with_context(|| format!("cannot open {}", dir.display()))
 }

@@ -7,7 +7,7 @@ use legwork_link::{Configure, Configured, LinkError, Open, Stats, Substream, fra
 use rustix::time::{ClockId, Timespec, clock_settime};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::{boot, cgroup, collect, exec, mounts, port::Port, reap::Reaper, watch};
+use crate::{boot, cgroup, collect, exec, lay, mounts, port::Port, reap::Reaper, watch};
 
 /// What requests need.
 #[derive(Debug)]
@@ -74,6 +74,13 @@ async fn answer(guest: &Guest, mut substream: Substream) -> Result<(), LinkError
             match layers {
                 Some(layers) => watch::watch(layers.workspace.as_fd(), substream).await,
                 None => Err(LinkError::Malformed("watch before configure".into())),
+            }
+        }
+        Open::Lay => {
+            let layers = guest.layers.borrow().clone();
+            match layers {
+                Some(layers) => lay::lay(layers.merged.as_fd(), substream).await,
+                None => Err(LinkError::Malformed("lay before configure".into())),
             }
         }
         Open::Stats => {

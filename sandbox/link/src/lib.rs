@@ -17,12 +17,12 @@ pub mod mux;
 
 pub use message::{
     Collected, Configure, Configured, Exec, ExecEnd, ExecInput, ExecOutput, ExecStatus, Found,
-    FoundKind, Open, Stats, WatchInput,
+    FoundKind, LayInput, Open, Stats, WatchInput,
 };
 pub use mux::{Dialer, Substream};
 
 /// Version of everything in this crate.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The longest file whose data a watch tells, in bytes. Longer ones are as if they were not there.
 pub const MAX_WATCHED: u64 = 1 << 20;

@@ -23,6 +23,9 @@ pub enum Open {
     /// the data of files of up to [`MAX_WATCHED`](crate::MAX_WATCHED) bytes, [`Collected::Gone`] for what is not there
     /// any more, then [`Collected::BatchEnd`]. The host may send [`WatchInput`] frames.
     Watch,
+    /// Makes the workspace as an earlier machine left it. The host sends [`LayInput`] frames up to [`LayInput::Done`]; the
+    /// guest answers one `Result<(), String>`. For a machine in which nothing was run yet.
+    Lay,
 }
 
 /// What the guest must know to become a machine of use.
@@ -139,6 +142,33 @@ pub enum Collected {
 pub enum WatchInput {
     /// Nothing at this path or below it is of use; it need not be looked at.
     Skip(Vec<u8>),
+}
+
+/// From the host: what an earlier machine left. What goes comes first, then folders, then the rest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LayInput {
+    /// What the base has at this path goes. A folder that holds nothing at the end goes too.
+    Remove(Vec<u8>),
+    /// A folder stands there, also if it holds nothing.
+    Dir(Vec<u8>),
+    /// A symbolic link stands there.
+    Symlink {
+        /// Below the workspace, components joined by `/`.
+        path: Vec<u8>,
+        /// Its target.
+        target: Vec<u8>,
+    },
+    /// A regular file stands there, of the [`LayInput::Data`] that follow.
+    File {
+        /// Below the workspace, components joined by `/`.
+        path: Vec<u8>,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// Bytes of the file that was last named.
+    Data(Vec<u8>),
+    /// That was all.
+    Done,
 }
 
 /// Something in the upper layer. A directory comes before what is in it.

@@ -57,6 +57,7 @@ proptest! {
         // Either answer will do; what counts is that there is one.
         let _stats = frame::decode::<Stats>(&bytes);
         let _watch = frame::decode::<WatchInput>(&bytes);
+        let _laid = frame::decode::<Result<(), String>>(&bytes);
         let _configured = frame::decode::<Result<Configured, String>>(&bytes);
     }
 

@@ -18,7 +18,7 @@ use legwork_spec::{BOOT_CONFIG_VERSION, BootConfig, Jailed, Wall, WallKind};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use tokio::{io::AsyncWriteExt as _, net::UnixStream};
 
-use crate::{layer::Base, program, unpack, watch};
+use crate::{lay, layer::Base, program, unpack, watch};
 
 /// The workspace, once it is unpacked.
 #[derive(Debug)]
@@ -122,11 +122,12 @@ async fn answer(guest: &Guest, mut substream: Substream) -> Result<(), LinkError
             };
             reply(&mut substream, &stats).await
         }
+        Open::Lay => lay::lay(&workspace.base, &mut substream).await,
         Open::SetClock(_) => reply(&mut substream, &Ok::<(), String>(())).await,
     }
 }
 
-async fn reply<T: serde::Serialize>(
+pub(crate) async fn reply<T: serde::Serialize>(
     substream: &mut Substream,
     message: &T,
 ) -> Result<(), LinkError> {

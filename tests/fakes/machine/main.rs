@@ -7,6 +7,7 @@
 //! would tell it ([`layer`], [`watch`]). `probe`, `kernel` and `walls` answer so that the host takes it for an emulator in a
 //! whole jail.
 
+mod lay;
 mod layer;
 mod link;
 mod program;

@@ -45,6 +45,9 @@ const CONTENTS: [&[u8]; 12] = [
     b"\n",
 ];
 
+/// Permissions; a file that may not be written is never rewritten by an accept, so its owner may write here.
+const MODES: [&str; 6] = ["644", "755", "600", "664", "750", "666"];
+
 /// Numbers that are the same for each seed (xorshift).
 struct Draw(u64);
 
@@ -105,7 +108,13 @@ fn setup(draw: &mut Draw) -> String {
                 let target = word(draw.one(&NAMES));
                 format!("mkdir -p \"$(dirname {path})\"; ln -sT -- {target} {path}")
             }
-            2 => format!("{}; chmod 755 {path}", file(draw, &path, ">")),
+            2 => {
+                let mode = MODES[draw.below(MODES.len())];
+                format!(
+                    "{}; [ -f {path} ] && chmod {mode} {path}",
+                    file(draw, &path, ">")
+                )
+            }
             _ => file(draw, &path, ">"),
         };
         step(&mut text, &command);
@@ -133,8 +142,10 @@ fn script(draw: &mut Draw) -> String {
             4 => format!("mv -T {path} {other}"),
             5 if into_itself => "true".to_owned(),
             5 => format!("cp -RT {path} {other}"),
-            6 => format!("[ -L {path} ] || {{ [ -f {path} ] && chmod 755 {path}; }}"),
-            7 => format!("[ -L {path} ] || {{ [ -f {path} ] && chmod 644 {path}; }}"),
+            6 | 7 => {
+                let mode = MODES[draw.below(MODES.len())];
+                format!("[ -L {path} ] || {{ [ -f {path} ] && chmod {mode} {path}; }}")
+            }
             8 => format!("touch -h {path}"),
             9 => format!("ln -T {path} {other}"),
             10 => format!("mkfifo fifo{number}"),

@@ -21,7 +21,8 @@ fn set_attribute(case: &Case, path: &str) {
 #[test]
 fn what_the_guest_does_not_see_is_named_before_it_starts() {
     let case = Case::new("B01");
-    case.user("mkfifo pipe; echo x > secret.pem; mkdir d; echo 1 > d/attributed; mkdir sub; cd sub; git init -q");
+    case.user("mkfifo pipe; echo x > secret.pem; mkdir d; echo 1 > d/attributed; mkdir sub; cd sub; git init -q; \
+        echo one > ../one; ln ../one ../two");
     set_attribute(&case, "d/attributed");
     let id = case.start_script("echo 2 > d/attributed; sleep 5");
     case.home.wait_for(&case.path(), &id, &["running"]);
@@ -31,6 +32,8 @@ fn what_the_guest_does_not_see_is_named_before_it_starts() {
         "left out: secret.pem, because its name says that it holds a secret",
         "left out: sub/.git, because it belongs to the version control system",
         "without its extended attributes or access list: d/attributed",
+        "a file of its own, not a hard link: one",
+        "a file of its own, not a hard link: two",
     ] {
         assert!(manifest.contains(line), "{line}: {manifest}");
     }
@@ -57,7 +60,7 @@ fn what_the_guest_does_not_see_is_named_before_it_starts() {
 fn what_is_not_taken_over_is_named_in_the_result() {
     let case = Case::new("B01");
     let script = "mkfifo pipe; mknod null c 1 3; ln -s /etc absolute; ln -s ../.. out; echo x > private; chmod 600 private; \
-        echo x > setuid; chmod 4755 setuid; chmod 400 win.txt; mkdir -m 700 shut; echo x > shut/f; \
+        echo x > setuid; chmod 4755 setuid; chmod 440 win.txt; mkdir -m 700 shut; echo x > shut/f; \
         echo x > attributed; python3 -c \"import os; os.setxattr('attributed', 'user.guests', b'v')\"; \
         mkdir -p .git/hooks; echo x > .git/hooks/post-checkout; truncate -s 65M long; echo plain > plain; ln plain hard";
     let id = case.start_script(script);
@@ -72,16 +75,26 @@ fn what_is_not_taken_over_is_named_in_the_result() {
         "null",
         "out",
         "pipe",
-        "private",
         "setuid",
         "shut",
-        "win.txt",
     ]);
     // With the rest of it they come: the content of a file with more to it, and both names of one file.
     assert_eq!(
         done.paths(),
-        ["attributed", "hard", "plain", "private", "setuid", "shut/f"]
+        [
+            "attributed",
+            "hard",
+            "plain",
+            "private",
+            "setuid",
+            "shut/f",
+            "win.txt"
+        ]
     );
     case.accept(&done).expect(0);
-    assert_eq!(case.now().bytes("hard"), b"plain\n");
+    let now = case.now();
+    assert_eq!(now.bytes("hard"), b"plain\n");
+    for (path, permissions) in [("private", 0o600), ("setuid", 0o755), ("win.txt", 0o440)] {
+        assert_eq!(now.0[path.as_bytes()].mode & 0o7777, permissions, "{path}");
+    }
 }

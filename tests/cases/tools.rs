@@ -31,6 +31,34 @@ fn times_and_modes_are_those_of_the_workspace() {
 }
 
 #[test]
+fn what_programs_make_has_the_permissions_that_the_user_gives() {
+    let case = Case::made(
+        "mkdir -p \"$1/home\" \"$1/ws\"; echo 1 > \"$1/ws/a\"; chmod 664 \"$1/ws/a\"".to_owned(),
+        "echo 2 > a; echo new > b; echo 3 > c; chmod 604 c; sh -c 'umask 002; echo 4 > d'"
+            .to_owned(),
+    );
+    // The daemon has it from whoever starts it.
+    let start = case.home.command(&case.path(), ["daemon", "start"]);
+    let variables = start.get_envs();
+    let shell = Command::new("sh")
+        .args(["-c", "umask 027; exec \"$0\" daemon start"])
+        .arg(start.get_program())
+        .current_dir(case.path())
+        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+        .status()
+        .expect("sh starts");
+    assert!(shell.success());
+    let done = case.run();
+    case.accept(&done).expect(0);
+    let now = case.now();
+    let permissions = |path: &str| now.0[path.as_bytes()].mode & 0o777;
+    assert_eq!(
+        ["a", "b", "c", "d"].map(permissions),
+        [0o664, 0o640, 0o604, 0o664]
+    );
+}
+
+#[test]
 fn a_repository_in_the_guest_is_the_guests_own() {
     let mut case = Case::new("B77");
     case.options = vec!["--include=.git".to_owned()];

@@ -111,6 +111,7 @@ pub async fn start_with(installation: &Installation, limits: Limits) -> Result<M
     let workspace = WorkspaceDisk {
         image,
         mount: WORKSPACE.into(),
+        umask: 0o022,
     };
     let environment = vec![("GREETING".to_owned(), "hello there".to_owned())];
     let spec = SandboxSpec::new(

@@ -118,6 +118,8 @@ fn configure(guest: &Guest, request: &Configure) -> anyhow::Result<Configured> {
     std::fs::write("/dev/urandom", request.seed).context("cannot feed the random pool")?;
     let layers = mounts::enter(&request.workspace)?;
     guest.layers.replace(Some(Rc::new(layers)));
+    // What is made from here on is the work of programs, or laid as an earlier program left it.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(request.umask & 0o777));
     cgroup::delegate();
     let kernel = rustix::system::uname()
         .release()

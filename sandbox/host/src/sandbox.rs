@@ -413,6 +413,7 @@ async fn boot(
     let request = Open::Configure(Configure {
         clock: now(),
         workspace,
+        umask: spec.workspace().umask.into(),
         seed,
     });
     let configured = tokio::select! {

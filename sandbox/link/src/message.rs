@@ -35,6 +35,8 @@ pub struct Configure {
     pub clock: u64,
     /// Absolute directory at which the workspace appears.
     pub workspace: Vec<u8>,
+    /// Permission bits that programs do not give to what they make.
+    pub umask: u32,
     /// Random bytes for the guest's pool.
     pub seed: [u8; 32],
 }

@@ -37,6 +37,8 @@ pub struct WorkspaceDisk {
     pub image: PathBuf,
     /// Absolute directory in the guest.
     pub mount: PathBuf,
+    /// Permission bits that programs in the guest do not give to what they make, as on the host: 0o022 for most users.
+    pub umask: u16,
 }
 
 /// A whole sandbox. Sealed: there are getters only.
@@ -154,6 +156,7 @@ mod tests {
         let workspace = WorkspaceDisk {
             image: "w.erofs".into(),
             mount: mount.into(),
+            umask: 0o022,
         };
         SandboxSpec::new(
             Isolation::EmulatedOk,

@@ -264,6 +264,9 @@ fn listing(manifest: &Manifest) -> String {
             "without its extended attributes or access list: {path}"
         );
     }
+    for path in &manifest.linked {
+        let _ok = writeln!(text, "a file of its own, not a hard link: {path}");
+    }
     text
 }
 

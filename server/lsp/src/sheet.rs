@@ -224,8 +224,8 @@ pub(crate) fn version<'a>(review: &FileReview, bytes: &'a [u8]) -> Version<'a> {
     let mode = review
         .base()
         .or(review.agent())
-        .map_or(Mode::Regular, |stored| stored.mode);
-    let mode = if mode.is_file() { mode } else { Mode::Regular };
+        .map_or(Mode::REGULAR, |stored| stored.mode);
+    let mode = if mode.is_file() { mode } else { Mode::REGULAR };
     Version { bytes, mode }
 }
 

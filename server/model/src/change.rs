@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, TreePath};
+use crate::{Digest, Permissions, TreePath};
 
 /// One side of a change: what stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,8 +14,8 @@ pub enum Side {
         digest: Digest,
         /// Length in bytes.
         size: u64,
-        /// Whether its owner may execute it: the one mode bit that a change carries.
-        executable: bool,
+        /// Who may read, write and execute it.
+        permissions: Permissions,
     },
     /// A directory with nothing in it; directories that hold something need no change of their own.
     Dir,
@@ -34,7 +34,7 @@ pub enum ChangeKind {
     Create,
     /// The content, and perhaps the mode, is another.
     Modify,
-    /// Only the executable bit is another.
+    /// Only the permissions are another.
     Mode,
     /// Nothing stands there any more.
     Delete,

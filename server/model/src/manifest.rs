@@ -101,6 +101,9 @@ pub struct Manifest {
     /// What is in the snapshot without its extended attributes and access list, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unattributed: Vec<TreePath>,
+    /// Files that are one file under several names here and a file of its own under each in the snapshot, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub linked: Vec<TreePath>,
 }
 
 impl Manifest {

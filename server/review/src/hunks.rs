@@ -45,7 +45,7 @@ pub enum Part {
     /// All there is at the path: a created or deleted file, a binary file, a link, another type. It is the only hunk of
     /// its file and is never merged with what the user did.
     Whole,
-    /// The executable bit alone.
+    /// The permissions alone.
     Mode,
 }
 
@@ -125,7 +125,7 @@ impl State {
 }
 
 impl FileReview {
-    /// All hunks, top to bottom; a change of the executable bit comes last.
+    /// All hunks, top to bottom; a change of the permissions comes last.
     pub fn hunks(&self) -> &[Hunk] {
         &self.hunks
     }
@@ -241,7 +241,7 @@ pub fn digest<'a>(files: impl IntoIterator<Item = (&'a TreePath, &'a FileReview)
             match side {
                 None => bytes.push(0),
                 Some(stored) => {
-                    bytes.push(1 + mode_number(stored.mode));
+                    bytes.extend(mode_bytes(stored.mode));
                     bytes.extend(stored.digest.as_bytes());
                 }
             }
@@ -263,13 +263,14 @@ pub fn digest<'a>(files: impl IntoIterator<Item = (&'a TreePath, &'a FileReview)
     Digest::of(&bytes)
 }
 
-fn mode_number(mode: Mode) -> u8 {
-    match mode {
-        Mode::Regular => 0,
-        Mode::Executable => 1,
-        Mode::Symlink => 2,
-        Mode::Dir => 3,
-    }
+fn mode_bytes(mode: Mode) -> [u8; 5] {
+    let (kind, bits) = match mode {
+        Mode::File(permissions) => (1, permissions.bits()),
+        Mode::Symlink => (2, 0),
+        Mode::Dir => (3, 0),
+    };
+    let [a, b, c, d] = bits.to_le_bytes();
+    [kind, a, b, c, d]
 }
 
 #[cfg(test)]

@@ -206,21 +206,21 @@ impl<'a> Opened<'a> {
             _ => false,
         };
         let line = 1;
+        let stepped = |live: Version<'_>| match (self.base, self.agent) {
+            (Some(base), Some(agent)) => live.mode.step(base.mode, agent.mode) == live.mode,
+            _ => false,
+        };
         match (hunk.state, hunk.part) {
             (State::Rejected, _) => Placement::Nowhere,
             (State::Accepted, Part::Mode) => match live {
-                Some(live) if Some(live.mode) == self.agent.map(|agent| agent.mode) => {
-                    Placement::At { line }
-                }
+                Some(live) if live.mode.is_file() && stepped(live) => Placement::At { line },
                 _ => Placement::Nowhere,
             },
             (State::Accepted, _) if same(self.agent) => Placement::At { line },
             (State::Accepted, _) => Placement::Nowhere,
             (State::Pending, Part::Mode) => match live {
                 Some(live) if !live.mode.is_file() => Placement::Conflicted,
-                Some(live) if Some(live.mode) == self.agent.map(|agent| agent.mode) => {
-                    Placement::Already { line }
-                }
+                Some(live) if stepped(live) => Placement::Already { line },
                 Some(_) => Placement::At { line },
                 None => Placement::Conflicted,
             },

@@ -13,8 +13,8 @@ use crate::{
 impl FileReview {
     /// What the agent changed, cut into hunks that all wait for a decision. `None` is a path at which nothing stands.
     ///
-    /// Two texts differ by hunks of lines, between which at least one line is equal, and by a hunk for the executable
-    /// bit. All else is one whole hunk: what was created or deleted, is not text, is a link or has another type now.
+    /// Two texts differ by hunks of lines, between which at least one line is equal, and by a hunk for the
+    /// permissions. All else is one whole hunk: what was created or deleted, is not text, is a link or has another type now.
     /// Equal versions have no hunks.
     pub fn propose(base: Option<Version<'_>>, agent: Option<Version<'_>>) -> Self {
         let mut hunks: Vec<Hunk> = Vec::new();

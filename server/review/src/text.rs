@@ -1,5 +1,6 @@
 //! Versions of a file as bytes, and their lines. What a line looks like to a person is in `printable`.
 
+use legwork_model::Permissions;
 use serde::{Deserialize, Serialize};
 
 /// The largest file, in bytes, that is reviewed line by line: 16 MiB. A larger one is decided whole.
@@ -12,10 +13,8 @@ const SNIFF: usize = 8000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// A file that its owner may not execute.
-    Regular,
-    /// A file that its owner may execute.
-    Executable,
+    /// A regular file with these permissions.
+    File(Permissions),
     /// A symbolic link; its bytes are its target.
     Symlink,
     /// A directory with nothing in it; it has no bytes.
@@ -23,9 +22,26 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether it is a regular file, executable or not.
+    /// A file as most are: `0644`.
+    pub const REGULAR: Self = Self::File(Permissions::PLAIN);
+
+    /// A program as most are: `0755`.
+    pub const EXECUTABLE: Self = Self::File(Permissions::PROGRAM);
+
+    /// Whether it is a regular file.
     pub fn is_file(self) -> bool {
-        matches!(self, Self::Regular | Self::Executable)
+        matches!(self, Self::File(_))
+    }
+
+    /// What this becomes by the step from `before` to `after`: of a file, the permissions that the step is about.
+    #[must_use]
+    pub(crate) fn step(self, before: Self, after: Self) -> Self {
+        match (self, before, after) {
+            (Self::File(live), Self::File(before), Self::File(after)) => {
+                Self::File(live.step(before, after))
+            }
+            _ => after,
+        }
     }
 }
 
@@ -39,11 +55,11 @@ pub struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    /// A file that is not executable.
+    /// A file of the usual permissions.
     pub fn regular(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
-            mode: Mode::Regular,
+            mode: Mode::REGULAR,
         }
     }
 
@@ -60,7 +76,7 @@ impl<'a> Version<'a> {
         self.mode.is_file() && !is_binary(self.bytes)
     }
 
-    /// Equal but for the executable bit.
+    /// Equal but for the permissions.
     pub(crate) fn same_bytes(self, other: Self) -> bool {
         let same_kind = self.mode == other.mode || (self.mode.is_file() && other.mode.is_file());
         same_kind && self.bytes == other.bytes

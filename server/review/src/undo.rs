@@ -40,12 +40,8 @@ pub fn undo(
     if !(before.mode.is_file() && after.mode.is_file() && live.mode.is_file()) {
         return Err(UndoError::Replaced);
     }
-    // A mode that the accept did not touch, or that was set again since, is the user's.
-    let mode = if before.mode != after.mode && live.mode == after.mode {
-        before.mode
-    } else {
-        live.mode
-    };
+    // Permissions that the accept did not touch are the user's.
+    let mode = live.mode.step(after.mode, before.mode);
     let bytes = if before.bytes == after.bytes {
         live.bytes.to_vec()
     } else if live.bytes == after.bytes {

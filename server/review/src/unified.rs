@@ -13,6 +13,8 @@ use crate::{
 /// The difference of two versions of a file in git's extended unified format; empty when they are equal or a directory is
 /// on one side. `from` is the old path of a rename. `context` is the number of lines around a change (git shows 3).
 ///
+/// Of permissions it says what git says: whether a file can be executed.
+///
 /// What is not text is named and not carried ("Binary files … differ"). A change of type is a deletion and a creation.
 pub fn unified_diff(
     path: &TreePath,
@@ -44,7 +46,7 @@ fn one(
     agent: Option<Version<'_>>,
     context: usize,
 ) {
-    if base == agent && old == new {
+    if base.map(told) == agent.map(told) && old == new {
         return;
     }
     let a = quoted(b"a/", old);
@@ -54,7 +56,7 @@ fn one(
         (None, Some(is)) => put(out, &[b"new file mode ", mode(is.mode), b"\n"]),
         (Some(was), None) => put(out, &[b"deleted file mode ", mode(was.mode), b"\n"]),
         (Some(was), Some(is)) => {
-            if was.mode != is.mode {
+            if mode(was.mode) != mode(is.mode) {
                 put(out, &[b"old mode ", mode(was.mode), b"\n"]);
                 put(out, &[b"new mode ", mode(is.mode), b"\n"]);
             }
@@ -90,6 +92,11 @@ fn one(
     put(out, &[b"--- ", &a, tab(&a), b"\n"]);
     put(out, &[b"+++ ", &b, tab(&b), b"\n"]);
     body(out, &lines(was), &lines(is), context);
+}
+
+/// What git can say of it.
+fn told(version: Version<'_>) -> (&'static [u8], &[u8]) {
+    (mode(version.mode), version.bytes)
 }
 
 fn content(version: Option<Version<'_>>) -> &[u8] {
@@ -159,8 +166,8 @@ fn range(lines: &Range<usize>) -> Vec<u8> {
 
 fn mode(mode: Mode) -> &'static [u8] {
     match mode {
-        Mode::Regular => b"100644",
-        Mode::Executable => b"100755",
+        Mode::File(permissions) if permissions.is_executable() => b"100755",
+        Mode::File(_) => b"100644",
         Mode::Symlink => b"120000",
         Mode::Dir => b"040000",
     }

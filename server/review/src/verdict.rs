@@ -135,8 +135,12 @@ impl Opened<'_> {
         if let (Some(search), Some(content)) = (&search, &mut result) {
             (content.bytes, splices) = search.merge.write(&edits, &spots);
         }
-        if let (true, Some(content), Some(agent)) = (has(Part::Mode), &mut result, self.agent) {
-            content.mode = agent.mode;
+        // Permissions that the change is not about stay as they are, also where the content is replaced whole.
+        let is_stepped = has(Part::Mode) || has(Part::Whole);
+        if let (true, Some(content), Some(live), Some(base), Some(agent)) =
+            (is_stepped, &mut result, live, self.base, self.agent)
+        {
+            content.mode = live.mode.step(base.mode, agent.mode);
         }
         Ok(Accepted {
             review: self.review.with(&ids, State::Accepted),

@@ -31,8 +31,8 @@ mod tests;
 pub struct Edit {
     /// Where.
     pub path: TreePath,
-    /// What must stand there for this to be right. Of a file the content counts; the executable bit only if the edit
-    /// changes it.
+    /// What must stand there for this to be right. Of a file the content counts, and of its permissions those that the
+    /// edit changes.
     pub before: Option<Side>,
     /// What will. Contents come from the blob store.
     pub after: Option<Side>,

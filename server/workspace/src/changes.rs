@@ -2,7 +2,9 @@
 //!
 //! The report is hostile: it is data that is checked, never a command. Its contents were hashed on the host.
 
-use legwork_model::{Change, ChangeKind, ChangeSet, EntryKind, Side, TreePath, escape};
+use legwork_model::{
+    Change, ChangeKind, ChangeSet, EntryKind, Permissions, Side, TreePath, escape,
+};
 
 use crate::{Blob, BlobStore, Live, Snapshot, Workspace, blobs::is_binary, sensitive};
 
@@ -31,7 +33,7 @@ pub struct Reported {
 pub enum ReportedKind {
     /// A regular file.
     File {
-        /// Permission bits; only the owner's `x` counts.
+        /// Permission bits; the lower nine count.
         mode: u32,
         /// Length in bytes, as the guest says.
         size: u64,
@@ -261,15 +263,7 @@ impl<'a> ChangeSetBuilder<'a> {
     fn permissions(&self, path: &TreePath, what: &ReportedKind) -> Option<String> {
         let base = self.base.manifest.get(path);
         match what {
-            ReportedKind::File { mode, content, .. } => {
-                let old = base.and_then(|entry| match &entry.kind {
-                    EntryKind::File { digest, .. } => Some((entry.mode, digest)),
-                    _ => None,
-                });
-                let same =
-                    matches!((old, content), (Some((_, old)), Some(new)) if *old == new.digest);
-                permissions::of_file(old.map(|(mode, _)| mode), *mode, same)
-            }
+            ReportedKind::File { mode, .. } => permissions::of_file(*mode),
             ReportedKind::Dir { mode, .. } => {
                 let old = base.filter(|entry| entry.kind == EntryKind::Dir);
                 permissions::of_dir(old.map(|entry| entry.mode), *mode)
@@ -298,7 +292,7 @@ impl<'a> ChangeSetBuilder<'a> {
                 }
                 Item::File {
                     blob,
-                    executable: mode & 0o100 != 0,
+                    permissions: Permissions::of_mode(mode),
                 }
             }
             ReportedKind::File { size, content, .. } => {

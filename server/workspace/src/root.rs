@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use legwork_model::{Side, TreePath, escape};
+use legwork_model::{Permissions, Side, TreePath, escape};
 use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags, fstat, readlinkat, statat},
     io::Errno,
@@ -71,8 +71,8 @@ pub enum Live {
     File {
         /// All of them.
         bytes: Vec<u8>,
-        /// Whether its owner may execute it.
-        executable: bool,
+        /// Who may read, write and execute it.
+        permissions: Permissions,
     },
     /// A symbolic link with the bytes of its target, escaped as in [`Side::Symlink`].
     Symlink {
@@ -89,10 +89,10 @@ impl Live {
     /// As one side of a change; `None` when nothing stands there or it cannot be a side.
     pub fn side(&self) -> Option<Side> {
         match self {
-            Self::File { bytes, executable } => Some(Side::File {
+            Self::File { bytes, permissions } => Some(Side::File {
                 digest: legwork_model::Digest::of(bytes),
                 size: bytes.len() as u64,
-                executable: *executable,
+                permissions: *permissions,
             }),
             Self::Symlink { target } => Some(Side::Symlink {
                 target: target.clone(),
@@ -211,7 +211,7 @@ impl Workspace {
                 }
                 Ok(Live::File {
                     bytes,
-                    executable: stat.st_mode & 0o100 != 0,
+                    permissions: Permissions::of_mode(stat.st_mode),
                 })
             }
             FileType::Symlink => Ok(Live::Symlink {
@@ -305,7 +305,7 @@ mod tests {
         let live = |path: &str| workspace.live(&path.parse().unwrap(), 8).unwrap();
         let file = Live::File {
             bytes: b"x".to_vec(),
-            executable: true,
+            permissions: legwork_model::Permissions::PROGRAM,
         };
         assert_eq!(live("d/f"), file);
         assert_eq!(live("d"), Live::Dir);

@@ -142,17 +142,16 @@ fn path(path: &TreePath) -> Option<&'static str> {
 }
 
 fn side(change: &Change) -> Option<&'static str> {
-    let executable = |side: &Option<Side>| {
-        matches!(
-            side,
-            Some(Side::File {
-                executable: true,
-                ..
-            })
-        )
+    let has = |side: &Option<Side>, bit| match side {
+        Some(Side::File { permissions, .. }) => permissions.bits() & bit != 0,
+        _ => false,
     };
-    if executable(&change.after) && !executable(&change.before) {
+    let gets = |bit| has(&change.after, bit) && !has(&change.before, bit);
+    if gets(0o100) {
         return Some("it becomes executable");
+    }
+    if gets(0o002) {
+        return Some("every user of this machine may write to it");
     }
     if let (Some(Side::File { size: was, .. }), Some(Side::File { size: is, .. })) =
         (&change.before, &change.after)

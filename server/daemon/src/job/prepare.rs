@@ -45,6 +45,7 @@ impl Job {
             WorkspaceDisk {
                 image: snapshot.image.clone(),
                 mount: task.spec.workspace.clone(),
+                umask: umask(),
             },
             task.spec.limits.clone(),
             EgressPolicy::Deny,
@@ -193,6 +194,15 @@ fn environment(spec: &TaskSpec) -> Vec<(String, String)> {
     set.iter().cloned().chain(told).collect()
 }
 
+/// What programs of the user do not give to the files they make: the daemon was started by one. Read where the system tells it,
+/// since asking by setting it is seen by every thread.
+fn umask() -> u16 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let told = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    told.and_then(|octal| u16::from_str_radix(octal.trim(), 8).ok())
+        .unwrap_or(0o022)
+}
+
 fn make_private(dir: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -218,10 +228,7 @@ fn left_out(manifest: &Manifest) -> Vec<String> {
     ] {
         let out = because(reason);
         let Some(first) = out.first() else { continue };
-        let more = match out.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = more(out.len());
         notices.push(format!(
             "`{}`{more} stayed outside the sandbox because {}",
             first.path,
@@ -229,13 +236,24 @@ fn left_out(manifest: &Manifest) -> Vec<String> {
         ));
     }
     if let Some(first) = manifest.unattributed.first() {
-        let more = match manifest.unattributed.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let more = more(manifest.unattributed.len());
         notices.push(format!(
             "`{first}`{more} came into the sandbox without extended attributes and access list; an accept keeps them"
         ));
     }
+    if let Some(first) = manifest.linked.first() {
+        let more = more(manifest.linked.len());
+        notices.push(format!(
+            "`{first}`{more} are hard links of each other: in the sandbox each is a file of its own"
+        ));
+    }
     notices
+}
+
+/// Of several, behind the first.
+fn more(count: usize) -> String {
+    match count - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    }
 }

@@ -256,7 +256,7 @@ impl Reviewer {
         let live = workspace.and_then(|workspace| sides::live(workspace, row.path()).flatten());
         let mode = live
             .filter(|live| live.mode.is_file())
-            .map_or(Mode::Regular, |live| live.mode);
+            .map_or(Mode::REGULAR, |live| live.mode);
         // An empty buffer stands for a file that is not there where the change is all about that.
         let side = |text: &str, absent: bool| -> Result<Option<Side>, ReviewError> {
             if text.is_empty() && absent {

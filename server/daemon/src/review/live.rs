@@ -125,11 +125,7 @@ pub(super) fn found(snapshot: &Snapshot, row: &FileRow) -> Option<Option<Content
     let Some(entry) = entry else {
         return Some(None);
     };
-    let mode = if entry.mode & 0o100 == 0 {
-        legwork_review::Mode::Regular
-    } else {
-        legwork_review::Mode::Executable
-    };
+    let mode = legwork_review::Mode::File(entry.mode.into());
     match snapshot.read(entry) {
         Ok(bytes) => Some(Some(Content { bytes, mode })),
         Err(error) => {

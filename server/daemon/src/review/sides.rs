@@ -289,12 +289,12 @@ pub(super) fn side(content: &Content, blobs: &BlobStore) -> Result<Side, ReviewE
         Mode::Symlink => Side::Symlink {
             target: escape(&content.bytes),
         },
-        Mode::Regular | Mode::Executable => {
+        Mode::File(permissions) => {
             let blob = blobs.put(&content.bytes)?;
             Side::File {
                 digest: blob.digest,
                 size: blob.size,
-                executable: content.mode == Mode::Executable,
+                permissions,
             }
         }
     })
@@ -323,31 +323,22 @@ pub(super) fn content(
             })
         }
         Some(Side::File {
-            digest, executable, ..
-        }) => {
-            let mode = if *executable {
-                Mode::Executable
-            } else {
-                Mode::Regular
-            };
-            Some(Content {
-                bytes: blobs.get(digest)?,
-                mode,
-            })
-        }
+            digest,
+            permissions,
+            ..
+        }) => Some(Content {
+            bytes: blobs.get(digest)?,
+            mode: Mode::File(*permissions),
+        }),
     })
 }
 
 fn found(workspace: &Workspace, path: &TreePath) -> Found {
     let content = match workspace.live(path, LARGEST) {
         Ok(Live::Absent) => None,
-        Ok(Live::File { bytes, executable }) => Some(Content {
+        Ok(Live::File { bytes, permissions }) => Some(Content {
             bytes,
-            mode: if executable {
-                Mode::Executable
-            } else {
-                Mode::Regular
-            },
+            mode: Mode::File(permissions),
         }),
         Ok(Live::Symlink { target }) => match unescape(&target) {
             Some(bytes) => Some(Content {

@@ -1,6 +1,6 @@
 //! What a client draws.
 
-use legwork_model::{Change, ChangeKind, Side};
+use legwork_model::{Change, ChangeKind, Permissions, Side};
 use legwork_review::{FileReview, HunkView, LineKind, LineView, Part, Placement, State};
 use legwork_wire as wire;
 
@@ -93,27 +93,24 @@ pub(super) fn summary(
     match (&change.before, &change.after) {
         (
             Some(Side::File {
-                executable: old, ..
+                permissions: old, ..
             }),
             Some(Side::File {
-                executable: new, ..
+                permissions: new, ..
             }),
-        ) if old != new => {
-            parts.push(
-                if *new {
-                    "becomes executable"
-                } else {
-                    "is not executable any more"
-                }
-                .to_owned(),
-            );
-        }
+        ) if old != new => parts.push(permissions(*old, *new)),
         (
             None,
             Some(Side::File {
-                executable: true, ..
+                permissions: new, ..
             }),
-        ) => parts.push("is executable".to_owned()),
+        ) if new.is_executable() => parts.push("is executable".to_owned()),
+        (
+            None,
+            Some(Side::File {
+                permissions: new, ..
+            }),
+        ) if new.bits() & 0o444 != 0o444 => parts.push(format!("with permissions {new}")),
         _ => {}
     }
     if let Some(Side::Symlink { target }) = &change.after {
@@ -128,6 +125,20 @@ pub(super) fn summary(
     }
     parts.extend(remarks);
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// What most changes of permissions are about, in words; the others by their numbers.
+fn permissions(old: Permissions, new: Permissions) -> String {
+    let usual = |program: bool| match program {
+        true => Permissions::PROGRAM,
+        false => Permissions::PLAIN,
+    };
+    let is_usual = old.step(usual(old.is_executable()), usual(new.is_executable())) == new;
+    match (old.is_executable(), new.is_executable()) {
+        (false, true) if is_usual => "becomes executable".to_owned(),
+        (true, false) if is_usual => "is not executable any more".to_owned(),
+        _ => format!("permissions {old} become {new}"),
+    }
 }
 
 fn sizes(change: &Change) -> Option<String> {

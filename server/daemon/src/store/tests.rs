@@ -32,7 +32,7 @@ fn created(path: &str) -> FileRow {
     let after = Side::File {
         digest: Digest::of(bytes),
         size: 8,
-        executable: false,
+        permissions: legwork_model::Permissions::PLAIN,
     };
     let change = Change {
         path: path.parse().unwrap(),

@@ -129,7 +129,7 @@ proptest! {
         live in noise(),
     ) {
         let (base, agent) = if created { (None, Some(file)) } else { (Some(file), None) };
-        let side = |bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (bytes, Mode::Executable));
+        let side = |bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (bytes, Mode::EXECUTABLE));
         let (base, agent) = (side(&base), side(&agent));
         fn version(side: &Option<(Vec<u8>, Mode)>) -> Option<Version<'_>> {
             side.as_ref().map(|(bytes, mode)| Version { bytes, mode: *mode })
@@ -144,7 +144,7 @@ proptest! {
         prop_assert_eq!(accepted.result().map(|content| content.as_version()), version(&agent));
         prop_assert_eq!(accepted.review().hunks()[0].state, State::Accepted);
         // Whatever else stands there is the user's.
-        let other = Version { bytes: &live, mode: Mode::Executable };
+        let other = Version { bytes: &live, mode: Mode::EXECUTABLE };
         let taken = [version(&base), version(&agent)].contains(&Some(other));
         prop_assert_eq!(opened.accept(Some(other), &[1]).is_ok(), taken);
     }

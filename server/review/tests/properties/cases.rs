@@ -267,7 +267,7 @@ fn the_executable_bit_is_a_hunk_of_its_own() {
     let base = Version::regular(b"a\n");
     let agent = Version {
         bytes: b"b\n",
-        mode: Mode::Executable,
+        mode: Mode::EXECUTABLE,
     };
     let first = FileReview::propose(Some(base), Some(agent));
     let parts: Vec<Part> = first.hunks().iter().map(|hunk| hunk.part).collect();
@@ -283,7 +283,7 @@ fn the_executable_bit_is_a_hunk_of_its_own() {
         bit.result().unwrap().as_version(),
         Version {
             bytes: b"a\n",
-            mode: Mode::Executable
+            mode: Mode::EXECUTABLE
         }
     );
     let both = opened.accept(Some(base), &[2, 1]).unwrap();
@@ -294,7 +294,7 @@ fn the_executable_bit_is_a_hunk_of_its_own() {
     // A file that is executable by now stays so when lines are accepted.
     let live = Version {
         bytes: b"a\n",
-        mode: Mode::Executable,
+        mode: Mode::EXECUTABLE,
     };
     assert_eq!(
         opened
@@ -309,7 +309,7 @@ fn the_executable_bit_is_a_hunk_of_its_own() {
     // Binary content and its bit are decided together.
     let binary = Version {
         bytes: b"\0",
-        mode: Mode::Executable,
+        mode: Mode::EXECUTABLE,
     };
     let whole = FileReview::propose(Some(base), Some(binary));
     assert!(whole.is_whole() && whole.is_binary());
@@ -356,11 +356,11 @@ fn an_undo_never_takes_what_is_the_users() {
     // The bit goes back, unless it was set by hand since.
     let set = Version {
         bytes: b"a\nb\n",
-        mode: Mode::Executable,
+        mode: Mode::EXECUTABLE,
     };
     let moved = Version {
         bytes: b"0\na\nb\n",
-        mode: Mode::Executable,
+        mode: Mode::EXECUTABLE,
     };
     assert_eq!(
         undo(Some(before), Some(set), Some(moved)),
@@ -378,7 +378,7 @@ fn an_undo_never_takes_what_is_the_users() {
         .unwrap()
         .unwrap()
         .mode,
-        Mode::Executable
+        Mode::EXECUTABLE
     );
 }
 

@@ -29,7 +29,7 @@ fn put(root: &Path, path: &TreePath, side: &Side) {
         return;
     }
     fs::write(&place, bytes).unwrap();
-    let bits = if *mode == Mode::Executable {
+    let bits = if *mode == Mode::EXECUTABLE {
         0o755
     } else {
         0o644
@@ -46,9 +46,9 @@ fn get(root: &Path, path: &TreePath) -> Side {
     }
     let executable = meta.permissions().mode() & 0o100 != 0;
     let mode = if executable {
-        Mode::Executable
+        Mode::EXECUTABLE
     } else {
-        Mode::Regular
+        Mode::REGULAR
     };
     Some((fs::read(place).unwrap(), mode))
 }
@@ -94,13 +94,13 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn sides() -> impl Strategy<Value = (Side, Side)> {
-    let mode = || select(vec![Mode::Regular, Mode::Regular, Mode::Executable]);
+    let mode = || select(vec![Mode::REGULAR, Mode::REGULAR, Mode::EXECUTABLE]);
     let link = select(vec![&b"target"[..], b"a/b", b"../up", b"line\nbreak"])
         .prop_map(|target| Some((target.to_vec(), Mode::Symlink)));
     let file = || (text(), mode()).prop_map(Some);
     prop_oneof![
         6 => (versions(), mode(), mode()).prop_map(|((a, b), m, n)| (Some((a, m)), Some((b, n)))),
-        1 => (noise(), noise()).prop_map(|(a, b)| (Some((a, Mode::Regular)), Some((b, Mode::Regular)))),
+        1 => (noise(), noise()).prop_map(|(a, b)| (Some((a, Mode::REGULAR)), Some((b, Mode::REGULAR)))),
         1 => file().prop_map(|side| (None, side)),
         1 => file().prop_map(|side| (side, None)),
         1 => (file(), link.clone()),
@@ -131,7 +131,7 @@ proptest! {
         let agent = if same { base.clone() } else { agent };
         let (old, new) = ("from \u{fc}/x", "to y/z w");
         let (old, new): (TreePath, TreePath) = (old.parse().unwrap(), new.parse().unwrap());
-        let (base, agent) = (Some((base, Mode::Regular)), Some((agent, Mode::Executable)));
+        let (base, agent) = (Some((base, Mode::REGULAR)), Some((agent, Mode::EXECUTABLE)));
         put(root.path(), &old, &base);
         patch.extend(unified_diff(&new, Some(&old), version(&base), version(&agent), 3));
         expected.push((new, agent));

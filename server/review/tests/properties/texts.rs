@@ -75,7 +75,7 @@ pub(crate) fn accept_each(base: &[u8], agent: &[u8], ids: &[u32]) -> (FileReview
             .accept(Some(Version::regular(&live)), &[id])
             .expect("a hunk has a place in a file that nobody else touched");
         let result = accepted.result().expect("a file").clone();
-        assert_eq!(result.mode, Mode::Regular);
+        assert_eq!(result.mode, Mode::REGULAR);
         review = accepted.review().clone();
         live = result.bytes;
     }

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use legwork_model::{Digest, Side, TreePath, escape};
+use legwork_model::{Digest, Permissions, Side, TreePath, escape};
 use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, readlinkat, statat},
     io::Errno,
@@ -65,7 +65,7 @@ pub(super) fn look(root: &File, path: &TreePath, blobs: &BlobStore) -> Result<He
             let side = Side::File {
                 digest: blob.digest,
                 size: blob.size,
-                executable: stat.st_mode & 0o100 != 0,
+                permissions: Permissions::of_mode(stat.st_mode),
             };
             Ok(Here::Leaf(side, stat))
         }

@@ -158,7 +158,7 @@ impl<'a> Plan<'a> {
                 self.make_dirs.insert(path.clone());
             }
             (Here::Leaf(old, stat), Some(new)) => {
-                let new = kept_mode(&edit.before, &old, new);
+                let new = kept_permissions(&edit.before, &old, new);
                 if old != new {
                     replaceable(path, &old, &new, &stat)?;
                     self.replaces.push((path.clone(), old, new, stat));
@@ -317,60 +317,63 @@ fn step(path: &TreePath, action: Action) -> Step {
     }
 }
 
-/// Content and type count; the executable bit only where the edit changes it.
+/// Content and type count; permissions only where the edit changes them.
 fn is_as_expected(expected: &Side, found: &Side, edit: &Edit) -> bool {
     match (expected, found) {
         (
             Side::File {
-                digest, executable, ..
+                digest,
+                permissions: was,
+                ..
             },
             Side::File {
                 digest: found,
-                executable: is,
+                permissions: is,
                 ..
             },
         ) => {
-            let changes = !matches!(&edit.after, Some(Side::File { executable: after, .. }) if after == executable);
-            digest == found && (executable == is || !changes || edit.after.is_none())
+            let fits = match &edit.after {
+                Some(Side::File {
+                    permissions: after, ..
+                }) => is.step(*after, *was) == *is,
+                _ => true,
+            };
+            digest == found && fits
         }
         _ => expected == found,
     }
 }
 
-/// The new side, with the executable bit as it is on disk unless the edit changes it.
-fn kept_mode(before: &Option<Side>, old: &Side, new: &Side) -> Side {
+/// The new side, with the permissions as they are on disk but for what the edit changes.
+fn kept_permissions(before: &Option<Side>, old: &Side, new: &Side) -> Side {
     match (before, old, new) {
         (
             Some(Side::File {
-                executable: was, ..
+                permissions: was, ..
             }),
-            Side::File { executable: is, .. },
+            Side::File {
+                permissions: is, ..
+            },
             Side::File {
                 digest,
                 size,
-                executable,
+                permissions: after,
             },
-        ) if was == executable => Side::File {
+        ) => Side::File {
             digest: *digest,
             size: *size,
-            executable: *is,
+            permissions: is.step(*was, *after),
         },
         _ => new.clone(),
     }
 }
 
-/// Permission bits of a file that takes the place of one with `old`.
+/// Mode of a file that takes the place of one with `old`.
 fn new_mode(old: u32, new: &Side) -> u32 {
-    // As the kernel does on a write: new content does not run with its owner's rights.
-    let old = old & 0o3777;
     match new {
-        Side::File {
-            executable: true, ..
-        } if old & 0o100 == 0 => old | ((old & 0o444) >> 2),
-        Side::File {
-            executable: false, ..
-        } => old & !0o111,
-        _ => old,
+        // As the kernel does on a write: new content does not run with its owner's rights.
+        Side::File { permissions, .. } => (old & 0o3000) | permissions.bits(),
+        _ => old & 0o3777,
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     os::unix::fs::{PermissionsExt as _, symlink},
 };
 
-use legwork_model::Digest;
+use legwork_model::{Digest, Permissions};
 use tempfile::TempDir;
 
 use super::*;
@@ -92,7 +92,10 @@ fn file(digest: Digest, size: usize, executable: bool) -> Side {
     Side::File {
         digest,
         size: size as u64,
-        executable,
+        permissions: match executable {
+            true => Permissions::PROGRAM,
+            false => Permissions::PLAIN,
+        },
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use legwork_model::{Side, TreePath, escape, unescape};
+use legwork_model::{Permissions, Side, TreePath, escape, unescape};
 use rustix::{
     fs::{
         AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid, fchmod, fchown, mkdirat, openat,
@@ -63,10 +63,12 @@ impl<'a> Tree<'a> {
             self.hook.call().map_err(failed)?;
             match new {
                 Side::File {
-                    digest, executable, ..
+                    digest,
+                    permissions,
+                    ..
                 } => {
                     let source = blobs.file(digest)?;
-                    let file = new_file(&dir, temp, *executable, keep).map_err(failed)?;
+                    let file = new_file(&dir, temp, *permissions, keep).map_err(failed)?;
                     if copy(source, &file).map_err(failed)? != *digest {
                         return Err(BlobError::Damaged(*digest).into());
                     }
@@ -373,25 +375,19 @@ fn is_dir(dir: impl AsFd, name: &OsStr) -> bool {
     beneath::open_dir(dir, name.as_bytes()).is_ok()
 }
 
-/// An empty file: in the place of another with its mode and owner, else as any program would make it.
+/// An empty file: in the place of another with its owner and this mode, else with these permissions.
 fn new_file(
     dir: &OwnedFd,
     temp: &Temp,
-    executable: bool,
+    permissions: Permissions,
     keep: Option<(u32, (u32, u32))>,
 ) -> io::Result<File> {
-    let first = match keep {
-        Some(_) => 0o600,
-        // The umask takes its part.
-        None if executable => 0o777,
-        None => 0o666,
-    };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let file = File::from(openat(
         dir,
         temp.name.as_str(),
         flags,
-        Mode::from_raw_mode(first),
+        Mode::from_raw_mode(0o600),
     )?);
     if let Some((mode, (uid, gid))) = keep {
         let stat = rustix::fs::fstat(&file)?;
@@ -399,6 +395,8 @@ fn new_file(
             fchown(&file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
         }
         fchmod(&file, Mode::from_raw_mode(mode))?;
+    } else {
+        fchmod(&file, Mode::from_raw_mode(permissions.bits()))?;
     }
     Ok(file)
 }

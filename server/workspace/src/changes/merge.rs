@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use legwork_model::{Entry, EntryKind, Manifest, Refused, Side, TreePath};
+use legwork_model::{Entry, EntryKind, Manifest, Permissions, Refused, Side, TreePath};
 
 use super::{ChangeError, check::Stop};
 use crate::Blob;
@@ -12,7 +12,7 @@ use crate::Blob;
 pub(super) enum Item {
     File {
         blob: Blob,
-        executable: bool,
+        permissions: Permissions,
     },
     Dir {
         opaque: bool,
@@ -182,11 +182,11 @@ pub(super) fn changes(base: Base<'_>, upper: &Upper) -> Vec<Raw> {
         }
         let old = base.get(path);
         let (after, after_binary) = match item {
-            Some(Item::File { blob, executable }) => (
+            Some(Item::File { blob, permissions }) => (
                 Some(Side::File {
                     digest: blob.digest,
                     size: blob.size,
-                    executable: *executable,
+                    permissions: *permissions,
                 }),
                 blob.binary,
             ),
@@ -246,7 +246,7 @@ fn side(base: Base<'_>, entry: &Entry) -> Option<Side> {
         EntryKind::File { size, digest, .. } => Some(Side::File {
             digest: *digest,
             size: *size,
-            executable: entry.mode & 0o100 != 0,
+            permissions: Permissions::from(entry.mode),
         }),
         EntryKind::Dir => base
             .below(Some(&entry.path))

@@ -166,7 +166,7 @@ fn every_kind_of_change_is_told() {
     ]);
     let set = scene.set(vec![
         scene.file("modify", "A"),
-        scene.file_with("touched", b"b", 0o664),
+        scene.file_with("touched", b"b", 0o644),
         scene.file_with("mode", b"c", 0o755),
         gone("gone"),
         dir("old"),

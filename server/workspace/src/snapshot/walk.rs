@@ -1,6 +1,7 @@
 //! Finds what belongs into a snapshot, and lists what does not. Opens directories only; nothing is read but ignore files.
 
 use std::{
+    collections::HashMap,
     ffi::OsStr,
     fs::File,
     io::{self, Read as _},
@@ -43,6 +44,8 @@ pub(super) struct Walk {
     pub(super) left_out: Vec<LeftOut>,
     /// Folders with extended attributes.
     pub(super) attributed: Vec<TreePath>,
+    /// Files with several hard links in the workspace, sorted.
+    pub(super) linked: Vec<TreePath>,
     /// Those of which the guest gets a copy.
     pub(super) repositories: Vec<Repository>,
 }
@@ -70,6 +73,7 @@ pub(super) fn walk(
         rules: Rules::around(workspace.path()),
         walk: Walk::default(),
         waiting: Vec::new(),
+        names: HashMap::new(),
     };
     walker.directory(&Waiting {
         path: Vec::new(),
@@ -83,6 +87,9 @@ pub(super) fn walk(
     let mut walk = walker.walk;
     walk.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     walk.left_out.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let shared = walker.names.into_values().filter(|names| names.len() > 1);
+    walk.linked = shared.flatten().collect();
+    walk.linked.sort_unstable();
     Ok(walk)
 }
 
@@ -114,6 +121,8 @@ struct Walker<'a> {
     rules: Rules,
     walk: Walk,
     waiting: Vec<Waiting>,
+    /// Of files that have more than one, by device and inode.
+    names: HashMap<(u64, u64), Vec<TreePath>>,
 }
 
 impl Walker<'_> {
@@ -220,6 +229,10 @@ impl Walker<'_> {
         };
         if matches!(kind, Kind::File { size } if size > self.max_file) {
             return self.leave_out(&path, Reason::TooLarge);
+        }
+        if matches!(kind, Kind::File { .. }) && stat.st_nlink > 1 {
+            let names = self.names.entry((stat.st_dev, stat.st_ino)).or_default();
+            names.push(tree_path.clone());
         }
         self.walk.found.push(Found {
             path: tree_path,

@@ -37,6 +37,7 @@ pub(super) fn write(
             entries: Vec::with_capacity(walk.found.len()),
             left_out: walk.left_out,
             unattributed: walk.attributed,
+            linked: walk.linked,
         },
     };
     let stat = fstat(root).map_err(|error| WriteError::Write(error.into()))?;

@@ -26,7 +26,7 @@ use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Node {
-    File(Vec<u8>, bool),
+    File(Vec<u8>, u32),
     Link(String),
     Dir,
 }
@@ -66,7 +66,7 @@ fn read(root: &Path) -> Model {
             } else {
                 Node::File(
                     fs::read(&path).unwrap(),
-                    metadata.permissions().mode() & 0o100 != 0,
+                    metadata.permissions().mode() & 0o777,
                 )
             };
             let name = text(path.strip_prefix(root).unwrap());
@@ -90,10 +90,9 @@ fn put(root: &Path, path: &str, node: &Node) {
     }
     remove(&full);
     match node {
-        Node::File(bytes, executable) => {
+        Node::File(bytes, mode) => {
             fs::write(&full, bytes).unwrap();
-            let mode = if *executable { 0o755 } else { 0o644 };
-            fs::set_permissions(&full, fs::Permissions::from_mode(mode)).unwrap();
+            fs::set_permissions(&full, fs::Permissions::from_mode(*mode)).unwrap();
         }
         Node::Link(target) => symlink(raw(target), &full).unwrap(),
         Node::Dir => fs::create_dir(&full).unwrap(),
@@ -124,8 +123,8 @@ fn mutate(root: &Path, mutation: &Mutation) {
                 && path.is_file()
                 && !path.is_symlink()
             {
-                let executable = path.metadata().unwrap().permissions().mode() & 0o100 != 0;
-                let node = Node::File(fs::read(&path).unwrap(), executable);
+                let mode = path.metadata().unwrap().permissions().mode() & 0o777;
+                let node = Node::File(fs::read(&path).unwrap(), mode);
                 remove(&path);
                 put(root, to, &node);
             }
@@ -160,8 +159,8 @@ fn upper(base: &Model, now: &Model, blobs: &BlobStore, whole_dirs: bool) -> Vec<
             continue;
         }
         let kind = match node {
-            Node::File(bytes, executable) => ReportedKind::File {
-                mode: if *executable { 0o755 } else { 0o644 },
+            Node::File(bytes, mode) => ReportedKind::File {
+                mode: *mode,
                 size: bytes.len() as u64,
                 content: Some(blobs.put(bytes).unwrap()),
             },
@@ -216,7 +215,7 @@ fn part() -> impl Strategy<Value = String> {
 
 fn node() -> impl Strategy<Value = Node> {
     prop_oneof![
-        6 => (proptest::collection::vec(any::<u8>(), 0..12), any::<bool>()).prop_map(|(bytes, x)| Node::File(bytes, x)),
+        6 => (proptest::collection::vec(any::<u8>(), 0..12), proptest::sample::select(vec![0o644, 0o755, 0o600, 0o664, 0o750])).prop_map(|(bytes, mode)| Node::File(bytes, mode)),
         1 => part().prop_map(Node::Link),
         1 => Just(Node::Dir),
     ]

@@ -39,7 +39,7 @@ pub(super) fn file(blobs: &BlobStore, text: &str) -> Option<Side> {
     Some(Side::File {
         digest: blob.digest,
         size: blob.size,
-        executable: false,
+        permissions: legwork_model::Permissions::PLAIN,
     })
 }
 

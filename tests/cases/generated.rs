@@ -185,7 +185,7 @@ fn a_deep_tree_and_a_wide_one() {
     let deep = "d/".repeat(400);
     let setup = format!(
         "mkdir -p \"$1/home\" \"$1/ws/{deep}\" \"$1/ws/wide\"; cd \"$1/ws\"; echo 1 > {deep}f; \
-         cd wide; seq -f 'f%g' 1 20000 | xargs touch"
+         cd wide; seq -f 'f%g' 1 100000 | xargs touch"
     );
     let script = format!("echo 2 > {deep}f; echo 3 > wide/f777; rm wide/f1; touch wide/new");
     let case = Case::made(setup, script);

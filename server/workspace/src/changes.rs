@@ -223,7 +223,9 @@ impl<'a> ChangeSetBuilder<'a> {
         for change in &mut changes {
             let name = || merge::up(&change.path).find_map(|path| deceptive.get(&path).cloned());
             if change.sensitive.is_none() {
-                change.sensitive = name().or_else(|| sensitive::why(change));
+                change.sensitive = name()
+                    .or_else(|| sensitive::why(change))
+                    .or_else(|| self.content(change, blobs));
             }
         }
         mark_mass_deletion(&mut changes, self.base.manifest.files());
@@ -246,6 +248,22 @@ impl<'a> ChangeSetBuilder<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Why what is in a text makes its change sensitive. What cannot be had was told of otherwise.
+    fn content(&self, change: &Change, blobs: &BlobStore) -> Option<String> {
+        let readable = |side: &Option<Side>| match side {
+            Some(Side::File { size, digest, .. }) if *size <= sensitive::LONGEST => Some(*digest),
+            _ => None,
+        };
+        let after = blobs.get(&readable(&change.after)?).ok()?;
+        let from = match &change.kind {
+            ChangeKind::Rename { from } => from,
+            _ => &change.path,
+        };
+        let before = readable(&change.before)
+            .and_then(|_| self.base.read(self.base.manifest.get(from)?).ok());
+        sensitive::why_content(&change.path, before.as_deref().unwrap_or_default(), &after)
     }
 
     fn count(&mut self) -> Result<(), ChangeError> {

@@ -1,112 +1,26 @@
 //! Changes that take effect on the host by themselves: on open, on build, on commit, in CI. They are never part of a bulk
-//! accept.
+//! accept. Nor is what a reader of hunks would not see.
 //!
-//! A first, short table. Names are compared as [`crate::names::key`] sees them.
+//! | file | by what |
+//! | --- | --- |
+//! | `table.rs` | the path |
+//! | `content.rs` | what was added to a text |
+//! | `secrets.rs` | what looks like a key or a password in it |
 
 use legwork_model::{Change, ChangeKind, Side, TreePath};
 
 use crate::names::key;
 
-const EDITOR: &str = "an editor runs it";
-const SHELL: &str = "a shell runs it";
-const BUILD: &str = "it runs on build";
-const GIT: &str = "it runs or acts on git commands";
-const CI: &str = "it runs in CI or on deploy";
-const AGENT: &str = "it instructs agents";
+use table::TIERS;
 
-/// Directories: everything in them, at any depth.
-const DIRS: [(&str, &str); 18] = [
-    (".vscode", EDITOR),
-    (".idea", EDITOR),
-    (".zed", EDITOR),
-    (".helix", EDITOR),
-    (".devcontainer", EDITOR),
-    (".cargo", BUILD),
-    (".mvn", BUILD),
-    (".yarn", BUILD),
-    (".husky", GIT),
-    (".githooks", GIT),
-    (".github", CI),
-    (".gitlab", CI),
-    (".circleci", CI),
-    (".claude", AGENT),
-    (".cursor", AGENT),
-    (".codex", AGENT),
-    (".gemini", AGENT),
-    (".legwork", AGENT),
-];
+mod content;
+mod secrets;
+mod table;
 
-/// Whole names, in any directory.
-const NAMES: [(&str, &str); 55] = [
-    (".devcontainer.json", EDITOR),
-    (".nvim.lua", EDITOR),
-    (".exrc", EDITOR),
-    (".vimrc", EDITOR),
-    (".dir-locals.el", EDITOR),
-    (".neoconf.json", EDITOR),
-    (".envrc", SHELL),
-    (".env", SHELL),
-    (".tool-versions", SHELL),
-    ("mise.toml", SHELL),
-    ("flake.nix", SHELL),
-    ("shell.nix", SHELL),
-    (".bashrc", SHELL),
-    (".profile", SHELL),
-    (".zshrc", SHELL),
-    ("build.rs", BUILD),
-    ("cargo.toml", BUILD),
-    ("rust-toolchain", BUILD),
-    ("rust-toolchain.toml", BUILD),
-    ("package.json", BUILD),
-    (".npmrc", BUILD),
-    (".pnpmfile.cjs", BUILD),
-    ("pyproject.toml", BUILD),
-    ("setup.py", BUILD),
-    ("setup.cfg", BUILD),
-    ("conftest.py", BUILD),
-    ("sitecustomize.py", BUILD),
-    ("tox.ini", BUILD),
-    ("noxfile.py", BUILD),
-    ("gemfile", BUILD),
-    ("rakefile", BUILD),
-    ("build.gradle", BUILD),
-    ("build.gradle.kts", BUILD),
-    ("settings.gradle", BUILD),
-    ("pom.xml", BUILD),
-    ("cmakelists.txt", BUILD),
-    ("meson.build", BUILD),
-    ("makefile", BUILD),
-    ("gnumakefile", BUILD),
-    ("justfile", BUILD),
-    ("composer.json", BUILD),
-    (".gitattributes", GIT),
-    (".gitmodules", GIT),
-    (".gitignore", GIT),
-    (".lfsconfig", GIT),
-    (".pre-commit-config.yaml", GIT),
-    ("lefthook.yml", GIT),
-    (".gitlab-ci.yml", CI),
-    ("jenkinsfile", CI),
-    ("dockerfile", CI),
-    ("docker-compose.yml", CI),
-    ("claude.md", AGENT),
-    ("agents.md", AGENT),
-    ("gemini.md", AGENT),
-    (".mcp.json", AGENT),
-];
+pub(crate) use content::why as why_content;
 
-/// Ends of names.
-const ENDS: [(&str, &str); 9] = [
-    (".code-workspace", EDITOR),
-    (".sublime-project", EDITOR),
-    (".pth", BUILD),
-    (".config.js", BUILD),
-    (".config.cjs", BUILD),
-    (".config.mjs", BUILD),
-    (".config.ts", BUILD),
-    (".gemspec", BUILD),
-    (".tf", CI),
-];
+/// Longer texts are not searched, in bytes: nobody reads them line by line either.
+pub(crate) const LONGEST: u64 = 1 << 20;
 
 /// A file of so many bytes is not cut to a tenth by the way: a write may have failed half way.
 const LONG: u64 = 4096;
@@ -124,21 +38,18 @@ pub(crate) fn why(change: &Change) -> Option<String> {
 }
 
 fn path(path: &TreePath) -> Option<&'static str> {
-    let find = |table: &[(&str, &'static str)], fits: &dyn Fn(&str) -> bool| {
-        table
-            .iter()
-            .find(|(name, _)| fits(name))
-            .map(|(_, why)| *why)
+    let components: Vec<_> = path.components().map(key).collect();
+    let name = components.last()?;
+    // A folder of the table may be two names deep.
+    let folders = format!("/{}/", components.join("/"));
+    let fits = |tier: &&table::Tier| {
+        let dir = |dir: &&str| folders.contains(&format!("/{dir}/"));
+        tier.names.contains(&name.as_ref())
+            || tier.starts.iter().any(|start| name.starts_with(start))
+            || tier.ends.iter().any(|end| name.ends_with(end))
+            || tier.dirs.iter().any(dir)
     };
-    let mut components: Vec<_> = path.components().map(key).collect();
-    let name = components.pop()?;
-    let dir = components
-        .iter()
-        .chain([&name])
-        .find_map(|part| find(&DIRS, &|dir| dir == part));
-    dir.or_else(|| find(&NAMES, &|known| known == name))
-        .or_else(|| find(&ENDS, &|end| name.ends_with(end)))
-        .or_else(|| name.starts_with(".env.").then_some(SHELL))
+    TIERS.iter().find(fits).map(|tier| tier.why)
 }
 
 fn side(change: &Change) -> Option<&'static str> {
@@ -175,6 +86,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_table_is_in_the_form_that_names_are_compared_in() {
+        let mut all = std::collections::BTreeSet::new();
+        for tier in &TIERS {
+            for name in [tier.dirs, tier.names, tier.starts, tier.ends].concat() {
+                assert!(all.insert(name), "{name} is there twice");
+                for part in name.split('/') {
+                    // The end of a beginning may be a dot, which no whole name ends in.
+                    assert_eq!(
+                        key(part.as_bytes()).trim_end_matches('.'),
+                        part.trim_end_matches('.')
+                    );
+                }
+            }
+        }
+        assert!(all.len() >= 250, "{}", all.len());
+    }
+
+    #[test]
     fn what_runs_by_itself_is_told_from_source() {
         let why = |text: &str| path(&text.parse().unwrap());
         for text in [
@@ -190,6 +119,12 @@ mod tests {
             "vite.config.ts",
             ".VSCode/settings.json",
             "infra/main.tf",
+            "gradle/wrapper/gradle-wrapper.jar",
+            "a/.config/nextest/setup.toml",
+            "api/Directory.Build.props",
+            ".aider.conf.yml",
+            "compose.override.yml",
+            "Dockerfile.prod",
         ] {
             assert!(why(text).is_some(), "{text}");
         }
@@ -201,6 +136,9 @@ mod tests {
             "a/env",
             "config.ts",
             "src/build/rs",
+            "gradle/src/a.java",
+            "wrapper/x",
+            "terraform.md",
         ] {
             assert_eq!(why(text), None, "{text}");
         }

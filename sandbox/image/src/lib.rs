@@ -10,11 +10,13 @@
 mod artifact;
 mod boot;
 mod kernel;
+mod oci;
 mod root;
 mod scratch;
 
 pub use artifact::ArtifactError;
 pub use boot::{BootError, boot_image};
 pub use kernel::{KernelError, LIBRARY_VARIABLE, find_library, kernel_elf};
+pub use oci::{OciCaps, OciError, oci_root};
 pub use root::{Host, Progress, RootError, RootImage, RootSummary, host_root};
 pub use scratch::{ScratchError, scratch_disk};

@@ -262,7 +262,7 @@ fn write_image(
     Ok(summary)
 }
 
-fn publish_summary(place: &Path, summary: &RootSummary) -> Result<(), ArtifactError> {
+pub(crate) fn publish_summary(place: &Path, summary: &RootSummary) -> Result<(), ArtifactError> {
     let sidecar = place.with_extension("json");
     let mut file = artifact::begin(&sidecar)?;
     serde_json::to_writer_pretty(&mut file, summary)
@@ -273,7 +273,7 @@ fn publish_summary(place: &Path, summary: &RootSummary) -> Result<(), ArtifactEr
 }
 
 /// The image at this place with a shared lock on it, if there is one.
-fn in_use(place: &Path) -> Result<Option<RootImage>, ArtifactError> {
+pub(crate) fn in_use(place: &Path) -> Result<Option<RootImage>, ArtifactError> {
     let file = match File::open(place) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -295,7 +295,7 @@ fn in_use(place: &Path) -> Result<Option<RootImage>, ArtifactError> {
     }))
 }
 
-fn lock_cache(dir: &Path) -> Result<File, ArtifactError> {
+pub(crate) fn lock_cache(dir: &Path) -> Result<File, ArtifactError> {
     let path = dir.join("lock");
     let file = OpenOptions::new()
         .write(true)

@@ -1,10 +1,16 @@
 //! A sandbox on a small workspace, for tests of the sandbox alone.
 
-use std::{fs::File, path::Path, sync::OnceLock, time::Duration};
+use std::{
+    fs::File,
+    path::Path,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use legwork_erofs::{Builder, Meta};
 use legwork_host::{
-    Exit, HostError, HostReport, Installation, Output, Program, Running, Sandbox, Source, probe,
+    Answer, Exit, HostError, HostReport, Installation, Output, Program, Running, Sandbox, Source,
+    probe,
 };
 use legwork_spec::{ByteSize, EgressPolicy, Isolation, Limits, SandboxSpec, WorkspaceDisk};
 use tempfile::TempDir;
@@ -94,11 +100,24 @@ pub async fn start(limits: Limits) -> Result<Machine, HostError> {
 /// # Errors
 ///
 /// What the sandbox says.
+pub async fn start_with(installation: &Installation, limits: Limits) -> Result<Machine, HostError> {
+    start_answering(installation, limits, None).await
+}
+
+/// As [`start_with`], with someone who takes the guest's calls.
+///
+/// # Errors
+///
+/// What the sandbox says.
 ///
 /// # Panics
 ///
 /// When there is no temporary directory.
-pub async fn start_with(installation: &Installation, limits: Limits) -> Result<Machine, HostError> {
+pub async fn start_answering(
+    installation: &Installation,
+    limits: Limits,
+    answer: Option<Arc<dyn Answer>>,
+) -> Result<Machine, HostError> {
     static QUEUE: OnceLock<tokio::sync::Semaphore> = OnceLock::new();
     // Emulated machines that boot at once only slow one another down.
     let turn = QUEUE
@@ -125,7 +144,10 @@ pub async fn start_with(installation: &Installation, limits: Limits) -> Result<M
     .expect("a good spec");
     let host = probe(installation).await;
     let created = Sandbox::create(spec, installation, &host, dir.path().join("vm"), |_| {}).await?;
-    let sandbox = created.start().await?;
+    let sandbox = match answer {
+        Some(answer) => created.start_answering(answer).await?,
+        None => created.start().await?,
+    };
     drop(turn);
     Ok(Machine { sandbox, dir })
 }

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod death;
+mod forward;
 mod lay;
 mod network;
 mod outcomes;

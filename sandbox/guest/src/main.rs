@@ -10,6 +10,7 @@ mod boot;
 mod cgroup;
 mod collect;
 mod exec;
+mod forward;
 mod lay;
 mod loopback;
 mod mounts;

@@ -1,19 +1,27 @@
 //! Greets the host and answers its requests until it hangs up.
 
-use std::{cell::RefCell, os::fd::AsFd as _, rc::Rc, time::Instant};
+use std::{
+    cell::{OnceCell, RefCell},
+    os::fd::AsFd as _,
+    rc::Rc,
+    time::Instant,
+};
 
 use anyhow::Context as _;
 use legwork_link::{Configure, Configured, LinkError, Open, Stats, Substream, frame, hello, mux};
 use rustix::time::{ClockId, Timespec, clock_settime};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::{boot, cgroup, collect, exec, lay, mounts, port::Port, reap::Reaper, watch};
+use crate::{
+    boot, cgroup, collect, exec, forward::Forwarder, lay, mounts, port::Port, reap::Reaper, watch,
+};
 
 /// What requests need.
 #[derive(Debug)]
 pub(crate) struct Guest {
     pub(crate) reaper: Reaper,
     layers: RefCell<Option<Rc<mounts::Layers>>>,
+    forwarder: OnceCell<Forwarder>,
 }
 
 impl Guest {
@@ -39,16 +47,19 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
     let guest = Rc::new(Guest {
         reaper: Reaper::start()?,
         layers: RefCell::default(),
+        forwarder: OnceCell::new(),
     });
-    mux::server(port, |substream| {
+    let (dialer, pump) = mux::server(port, |substream| {
         let guest = Rc::clone(&guest);
         tokio::task::spawn_local(async move {
             if let Err(error) = answer(&guest, substream).await {
                 boot::complain(&format!("a request failed: {error}"));
             }
         });
-    })
-    .await?;
+    });
+    // It holds the dialer, so the conversation ends when the host ends it.
+    let _ours = guest.forwarder.set(Forwarder::new(dialer));
+    pump.await?;
     Ok(())
 }
 
@@ -121,6 +132,9 @@ fn configure(guest: &Guest, request: &Configure) -> anyhow::Result<Configured> {
     // What is made from here on is the work of programs, or laid as an earlier program left it.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(request.umask & 0o777));
     cgroup::delegate();
+    if let Some(forwarder) = guest.forwarder.get() {
+        forwarder.listen(&request.forwards)?;
+    }
     let kernel = rustix::system::uname()
         .release()
         .to_string_lossy()

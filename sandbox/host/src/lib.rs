@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
 mod collect;
 mod exec;
 mod failure;
@@ -35,10 +36,13 @@ mod process;
 mod sandbox;
 mod tail;
 
+pub use calls::{Answer, Answering};
 pub use exec::{Exit, ExitStatus, Output, Program, Source};
 pub use failure::HostError;
 pub use installation::Installation;
 pub use legwork_image::Progress;
-pub use legwork_link::{Collected, Found, FoundKind, LayInput, MAX_COLLECTED, MAX_WATCHED};
+pub use legwork_link::{
+    Call, Collected, Forward, Found, FoundKind, LayInput, MAX_COLLECTED, MAX_WATCHED, Substream,
+};
 pub use probe::{Chosen, Hardware, HostReport, probe};
 pub use sandbox::{Created, Running, Sandbox, Timings};

@@ -9,6 +9,7 @@ use std::{
     },
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -21,7 +22,9 @@ use legwork_spec::{
 use serde::de::DeserializeOwned;
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
-use crate::{Chosen, HostError, HostReport, Installation, jail, process::Process};
+use crate::{
+    Answer, Chosen, HostError, HostReport, Installation, calls::Calls, jail, process::Process,
+};
 
 /// How long a guest may take to greet. A machine that ends is noticed at once; this is for one that hangs, and generous
 /// since emulated machines on a busy host are slow.
@@ -116,12 +119,29 @@ impl Sandbox<Created> {
         Ok(Self { spec, phase })
     }
 
-    /// Boots the machine. It is ready when its agent has greeted and mounted everything.
+    /// Boots the machine. It is ready when its agent has greeted and mounted everything. Whatever the guest calls for is
+    /// refused.
     ///
     /// # Errors
     ///
     /// [`HostError::Boot`] with the machine's last words. Nothing is left running.
     pub async fn start(self) -> Result<Sandbox<Running>, HostError> {
+        self.boot(None).await
+    }
+
+    /// As [`start`](Self::start), with someone who takes the guest's calls.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub async fn start_answering(
+        self,
+        answer: Arc<dyn Answer>,
+    ) -> Result<Sandbox<Running>, HostError> {
+        self.boot(Some(answer)).await
+    }
+
+    async fn boot(self, answer: Option<Arc<dyn Answer>>) -> Result<Sandbox<Running>, HostError> {
         let Created {
             chosen,
             installation,
@@ -130,7 +150,7 @@ impl Sandbox<Created> {
             root,
             image,
         } = self.phase;
-        let started = boot(&self.spec, &installation, &dir, &config).await;
+        let started = boot(&self.spec, &installation, &dir, &config, answer).await;
         match started {
             Ok(Booted {
                 process,
@@ -331,6 +351,7 @@ async fn boot(
     installation: &Installation,
     dir: &Path,
     config: &BootConfig,
+    answer: Option<Arc<dyn Answer>>,
 ) -> Result<Booted, HostError> {
     let file = dir.join("boot.json");
     let json = serde_json::to_vec(config).map_err(|error| HostError::Image(error.to_string()))?;
@@ -399,7 +420,9 @@ async fn boot(
         }
     }
     let boot = start.elapsed();
-    let (dialer, pump) = mux::client(link);
+    let mut calls = Calls::new(answer);
+    let forwards = calls.forwards();
+    let (dialer, pump) = mux::client(link, move |substream| calls.take(substream));
     tokio::spawn(async move {
         if let Err(error) = pump.await {
             tracing::info!(%error, "the link ended");
@@ -415,6 +438,7 @@ async fn boot(
         workspace,
         umask: spec.workspace().umask.into(),
         seed,
+        forwards,
     });
     let configured = tokio::select! {
         how = process.ended() => Err(failed(format!("its process ended while it mounted ({how})"), &process)),

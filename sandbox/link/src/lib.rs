@@ -4,9 +4,12 @@
 //! 2. The host answers with the same; from then on the stream is a yamux connection, the host its client ([`mux`]).
 //! 3. Each request is one substream: a length-prefixed [`Open`] from the host, then frames ([`frame`]) as each request
 //!    says. Closing a substream ends the request; dropping the connection ends the guest.
+//! 4. A program in the guest that connects to a port named in [`Configure::forwards`] makes the guest open a substream:
+//!    a length-prefixed [`Call`], then the connection's bytes, both ways, until each side has closed its half. The host
+//!    answers it or drops it, which resets it.
 //!
 //! The guest is hostile from its first instruction: every frame from it is bounded before it is allocated and parsed
-//! into a type before anyone looks at it. The guest may open no substream today; the host resets any that it does.
+//! into a type before anyone looks at it. What it may call for is the host's to say, and no more than [`MAX_CALLS`] at once.
 //!
 //! Both sides are built and installed together, so there is one [`VERSION`] and no negotiation.
 
@@ -16,13 +19,16 @@ pub mod message;
 pub mod mux;
 
 pub use message::{
-    Collected, Configure, Configured, Exec, ExecEnd, ExecInput, ExecOutput, ExecStatus, Found,
-    FoundKind, LayInput, Open, Stats, WatchInput,
+    Call, Collected, Configure, Configured, Exec, ExecEnd, ExecInput, ExecOutput, ExecStatus,
+    Forward, Found, FoundKind, LayInput, Open, Stats, WatchInput,
 };
 pub use mux::{Dialer, Substream};
 
 /// Version of everything in this crate.
 pub const VERSION: u32 = 4;
+
+/// How many of the guest's calls the host answers at a time. More are refused.
+pub const MAX_CALLS: usize = 64;
 
 /// The longest file whose data a watch tells, in bytes. Longer ones are as if they were not there.
 pub const MAX_WATCHED: u64 = 1 << 20;

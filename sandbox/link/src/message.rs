@@ -28,6 +28,22 @@ pub enum Open {
     Lay,
 }
 
+/// The first frame of a substream that the guest opens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Call {
+    /// A connection to the model gateway.
+    Model,
+}
+
+/// A port of the guest's loopback whose connections are relayed to the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forward {
+    /// On 127.0.0.1.
+    pub port: u16,
+    /// What a connection to it calls for.
+    pub call: Call,
+}
+
 /// What the guest must know to become a machine of use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configure {
@@ -39,6 +55,8 @@ pub struct Configure {
     pub umask: u32,
     /// Random bytes for the guest's pool.
     pub seed: [u8; 32],
+    /// What is relayed to the host. Nothing else is.
+    pub forwards: Vec<Forward>,
 }
 
 /// The guest is ready for programs.

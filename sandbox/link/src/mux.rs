@@ -17,8 +17,9 @@ use crate::LinkError;
 /// One substream.
 pub type Substream = Compat<yamux::Stream>;
 
-/// Most substreams at once.
-const MAX_SUBSTREAMS: usize = 64;
+/// Most substreams at once, whoever opened them. The host answers at most [`MAX_CALLS`](crate::MAX_CALLS) of the guest's, so
+/// half of them are always its own to open.
+const MAX_SUBSTREAMS: usize = 128;
 
 /// Opens substreams. The connection ends when the last one is dropped.
 #[derive(Clone, Debug)]
@@ -41,41 +42,52 @@ impl Dialer {
 }
 
 /// The host's end. Returns what opens substreams, and the future that moves all bytes; run it as a task. It ends when
-/// the stream breaks or the dialer is dropped. Substreams that the guest opens are reset.
-pub fn client<T>(stream: T) -> (Dialer, impl Future<Output = Result<(), LinkError>> + use<T>)
+/// the stream breaks or the dialer is dropped. Each substream that the guest opens is given to `called`; to drop it is to
+/// reset it.
+pub fn client<T>(
+    stream: T,
+    called: impl FnMut(Substream),
+) -> (Dialer, impl Future<Output = Result<(), LinkError>>)
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    end(stream, yamux::Mode::Client, called)
+}
+
+/// The guest's end: as [`client`], with each substream that the host opens given to `serve`.
+pub fn server<T>(
+    stream: T,
+    serve: impl FnMut(Substream),
+) -> (Dialer, impl Future<Output = Result<(), LinkError>>)
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    end(stream, yamux::Mode::Server, serve)
+}
+
+fn end<T>(
+    stream: T,
+    mode: yamux::Mode,
+    inbound: impl FnMut(Substream),
+) -> (Dialer, impl Future<Output = Result<(), LinkError>>)
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (orders, inbox) = mpsc::channel(16);
-    let connection = yamux::Connection::new(stream.compat(), config(), yamux::Mode::Client);
-    let mut pump = Client {
-        connection,
+    let mut pump = Pump {
+        connection: yamux::Connection::new(stream.compat(), config(), mode),
         inbox,
         waiting: None,
+        inbound,
     };
     (Dialer { orders }, async move {
         poll_fn(move |context| pump.poll(context)).await
     })
 }
 
-/// The guest's end: hands each substream that the host opens to `serve`, until the stream breaks.
-///
-/// # Errors
-///
-/// [`LinkError`] when the stream breaks in the middle of something.
-pub async fn server<T>(stream: T, mut serve: impl FnMut(Substream)) -> Result<(), LinkError>
-where
-    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let mut connection = yamux::Connection::new(stream.compat(), config(), yamux::Mode::Server);
-    while let Some(substream) = poll_fn(|context| connection.poll_next_inbound(context)).await {
-        serve(substream.map_err(broken)?.compat());
-    }
-    Ok(())
-}
-
 fn config() -> yamux::Config {
     let mut config = yamux::Config::default();
+    // The order counts: each number is checked against the other, at 256 KiB a substream.
     config.set_max_num_streams(MAX_SUBSTREAMS);
     config.set_max_connection_receive_window(Some(32 << 20));
     config
@@ -88,13 +100,14 @@ fn broken(error: yamux::ConnectionError) -> LinkError {
     }
 }
 
-struct Client<T> {
+struct Pump<T, F> {
     connection: yamux::Connection<Compat<T>>,
     inbox: mpsc::Receiver<oneshot::Sender<Result<Substream, LinkError>>>,
     waiting: Option<oneshot::Sender<Result<Substream, LinkError>>>,
+    inbound: F,
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin, F: FnMut(Substream)> Pump<T, F> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
         loop {
             if self.waiting.is_none() {
@@ -114,8 +127,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
                 continue;
             }
             match self.connection.poll_next_inbound(context) {
-                // The guest may open nothing: dropping the substream resets it.
-                Poll::Ready(Some(Ok(uninvited))) => drop(uninvited),
+                Poll::Ready(Some(Ok(substream))) => (self.inbound)(substream.compat()),
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(broken(error))),
                 Poll::Ready(None) => return Poll::Ready(Ok(())),
                 Poll::Pending => return Poll::Pending,
@@ -133,9 +145,9 @@ mod tests {
     #[tokio::test]
     async fn substreams_do_not_block_one_another() {
         let (host, guest) = tokio::io::duplex(4096);
-        let (dialer, pump) = client(host);
+        let (dialer, pump) = client(host, drop);
         tokio::spawn(pump);
-        tokio::spawn(server(guest, |mut substream| {
+        let (_guest, pump) = server(guest, |mut substream| {
             tokio::spawn(async move {
                 let mut first = [0];
                 substream.read_exact(&mut first).await.unwrap();
@@ -146,7 +158,8 @@ mod tests {
                 let (mut from, mut to) = tokio::io::split(substream);
                 tokio::io::copy(&mut from, &mut to).await.unwrap();
             });
-        }));
+        });
+        tokio::spawn(pump);
         let mut stalled = dialer.open().await.unwrap();
         stalled.write_all(b"s").await.unwrap();
         tokio::spawn(async move {
@@ -167,8 +180,56 @@ mod tests {
     #[tokio::test]
     async fn garbage_ends_the_connection_with_an_error() {
         let (host, mut guest) = tokio::io::duplex(4096);
-        let (_dialer, pump) = client(host);
+        let (_dialer, pump) = client(host, drop);
         guest.write_all(&[0xff; 64]).await.unwrap();
         assert!(pump.await.is_err());
+    }
+
+    #[tokio::test]
+    async fn both_sides_open_and_half_a_close_is_half_a_close() {
+        let (host, guest) = tokio::io::duplex(4096);
+        let (called, mut calls) = mpsc::unbounded_channel();
+        let (_host, pump) = client(host, move |substream| {
+            called.send(substream).unwrap();
+        });
+        tokio::spawn(pump);
+        let (dialer, pump) = server(guest, drop);
+        tokio::spawn(pump);
+        let mut ours = dialer.open().await.unwrap();
+        ours.write_all(b"a question").await.unwrap();
+        ours.shutdown().await.unwrap();
+        let mut theirs = calls.recv().await.unwrap();
+        let mut heard = String::new();
+        theirs.read_to_string(&mut heard).await.unwrap();
+        assert_eq!(heard, "a question");
+        // The asking half is closed; the answering one is not.
+        let answer = vec![7; 1 << 20];
+        let said = answer.clone();
+        tokio::spawn(async move {
+            theirs.write_all(&said).await.unwrap();
+            theirs.shutdown().await.unwrap();
+        });
+        let mut back = Vec::new();
+        ours.read_to_end(&mut back).await.unwrap();
+        assert!(back == answer);
+    }
+
+    #[tokio::test]
+    async fn a_dropped_call_ends_for_the_one_who_called() {
+        let (host, guest) = tokio::io::duplex(4096);
+        let (_host, pump) = client(host, drop);
+        tokio::spawn(pump);
+        let (dialer, pump) = server(guest, drop);
+        tokio::spawn(pump);
+        for _ in 0..MAX_SUBSTREAMS * 3 {
+            let mut refused = dialer.open().await.unwrap();
+            // The write may be done before the reset comes, or not.
+            let _written = refused.write_all(b"hello").await;
+            let _flushed = refused.flush().await;
+            let mut back = Vec::new();
+            // A reset reads as an end or as an error, never as bytes or as silence.
+            let _ended = refused.read_to_end(&mut back).await;
+            assert!(back.is_empty());
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use legwork_link::{Collected, Configured, ExecOutput, Stats, WatchInput, frame, hello, mux};
+use legwork_link::{Call, Collected, Configured, ExecOutput, Stats, WatchInput, frame, hello, mux};
 use proptest::{collection::vec, prelude::*};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -56,6 +56,7 @@ proptest! {
         });
         // Either answer will do; what counts is that there is one.
         let _stats = frame::decode::<Stats>(&bytes);
+        let _call = frame::decode::<Call>(&bytes);
         let _watch = frame::decode::<WatchInput>(&bytes);
         let _laid = frame::decode::<Result<(), String>>(&bytes);
         let _configured = frame::decode::<Result<Configured, String>>(&bytes);
@@ -76,7 +77,18 @@ proptest! {
     fn the_host_survives_any_bytes_on_the_link(bytes in bytes()) {
         soon(async {
             let (host, mut guest) = tokio::io::duplex(1 << 16);
-            let (dialer, pump) = mux::client(host);
+            let (called, mut calls) = tokio::sync::mpsc::unbounded_channel();
+            let (dialer, pump) = mux::client(host, move |substream| {
+                let _taken = called.send(substream);
+            });
+            // Whatever the guest opens is listened to for a call, and then for bytes to the end.
+            let take = async {
+                while let Some(mut substream) = calls.recv().await {
+                    if let Ok(Some(_)) = frame::read::<Call>(&mut substream).await {
+                        let _read = tokio::io::copy(&mut substream, &mut tokio::io::sink()).await;
+                    }
+                }
+            };
             let talk = async {
                 guest.write_all(&bytes).await.expect("the host reads or hangs up later");
                 let mut said = [0; 64];
@@ -90,7 +102,7 @@ proptest! {
                 }
                 drop(dialer);
             };
-            let (_ended, (), ()) = tokio::join!(pump, talk, ask);
+            let (_ended, (), (), ()) = tokio::join!(pump, talk, ask, take);
         });
     }
 }

@@ -81,11 +81,11 @@ async fn serve(guest: Rc<Guest>) -> anyhow::Result<()> {
     link.write_all(format!("{}\n", walls()?).as_bytes()).await?;
     hello::ring(&mut link).await?;
     hello::expect(&mut link).await?;
-    mux::server(link, |substream| {
+    let (_dialer, pump) = mux::server(link, |substream| {
         let guest = Rc::clone(&guest);
         tokio::task::spawn_local(async move { answer(&guest, substream).await });
-    })
-    .await?;
+    });
+    pump.await?;
     Ok(())
 }
 

@@ -10,5 +10,6 @@ mod bytes;
 mod death;
 mod ends;
 mod full;
+mod image;
 mod job;
 mod live;

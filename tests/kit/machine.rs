@@ -12,7 +12,7 @@ use legwork_host::{
     Answer, Exit, HostError, HostReport, Installation, Output, Program, Running, Sandbox, Source,
     probe,
 };
-use legwork_spec::{ByteSize, EgressPolicy, Isolation, Limits, SandboxSpec, WorkspaceDisk};
+use legwork_spec::{ByteSize, EgressPolicy, Isolation, Limits, Root, SandboxSpec, WorkspaceDisk};
 use tempfile::TempDir;
 
 use crate::product;
@@ -136,6 +136,7 @@ pub async fn start_answering(
     let spec = SandboxSpec::new(
         Isolation::EmulatedOk,
         None,
+        Root::Host,
         workspace,
         limits,
         EgressPolicy::Deny,

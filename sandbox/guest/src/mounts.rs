@@ -63,6 +63,9 @@ pub(crate) fn enter(workspace: &[u8]) -> anyhow::Result<Layers> {
     overlay("/lower", "/scratch/root", Path::new("/newroot"))
         .context("cannot stack the root file system")?;
     for dir in ["/proc", "/sys", "/dev", "/run"] {
+        // An image need not have them.
+        std::fs::create_dir_all(format!("/newroot{dir}"))
+            .with_context(|| format!("cannot make {dir}"))?;
         mount_move(dir, format!("/newroot{dir}")).with_context(|| format!("cannot move {dir}"))?;
     }
     // After these: the workspace may stand below one of them, as removable disks do below /run.

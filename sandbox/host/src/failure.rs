@@ -1,6 +1,6 @@
 //! Why a sandbox cannot do what was asked. Each message is a sentence; [`HostError::hint`] is the next step.
 
-use legwork_image::{ArtifactError, BootError, KernelError, RootError, ScratchError};
+use legwork_image::{ArtifactError, BootError, KernelError, OciError, RootError, ScratchError};
 use legwork_link::LinkError;
 
 /// Why a sandbox cannot do what was asked.
@@ -105,6 +105,7 @@ from_image!(
     ArtifactError,
     BootError,
     KernelError,
+    OciError,
     RootError,
     ScratchError
 );

@@ -31,6 +31,7 @@ mod installation;
 mod jail;
 mod lay;
 mod listing;
+mod parts;
 mod probe;
 mod process;
 mod sandbox;

@@ -13,17 +13,15 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use legwork_image::{Progress, RootImage, boot_image, host_root, kernel_elf, scratch_disk};
+use legwork_image::{Progress, RootImage};
 use legwork_link::{Configure, Configured, Dialer, Open, Stats, Substream, frame, hello, mux};
-use legwork_spec::{
-    BOOT_CONFIG_VERSION, BootConfig, BootDisk, Driver, Isolation, Jailed, Machine, SandboxSpec,
-    Wall,
-};
+use legwork_spec::{BootConfig, Driver, Jailed, SandboxSpec, Wall};
 use serde::de::DeserializeOwned;
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
 use crate::{
-    Answer, Chosen, HostError, HostReport, Installation, calls::Calls, jail, process::Process,
+    Answer, Chosen, HostError, HostReport, Installation, calls::Calls, jail, parts::make,
+    process::Process,
 };
 
 /// How long a guest may take to greet. A machine that ends is noticed at once; this is for one that hangs, and generous
@@ -287,54 +285,6 @@ async fn died_soon(process: &Process) -> bool {
     timeout(Duration::from_millis(200), process.ended())
         .await
         .is_ok()
-}
-
-/// Makes every file of the machine.
-fn make(
-    spec: &SandboxSpec,
-    chosen: &Chosen,
-    installation: &Installation,
-    dir: &Path,
-    progress: impl Fn(Progress),
-) -> Result<(BootConfig, RootImage), HostError> {
-    fs::create_dir_all(dir).map_err(HostError::io("make the machine's directory"))?;
-    let cache = &installation.cache;
-    let boot = boot_image(cache, &installation.agent)?;
-    let root = host_root(cache, &mut |step| progress(step))?;
-    let scratch = dir.join("scratch.ext4");
-    scratch_disk(&scratch, spec.limits().disk)?;
-    let machine = match chosen.driver {
-        Driver::Krun => Machine::Krun {
-            library: chosen.library.clone(),
-        },
-        Driver::Qemu => Machine::Qemu {
-            program: chosen.qemu.clone().unwrap_or_default(),
-            kernel: kernel_elf(cache, &chosen.library, &installation.vmm)?,
-            hardware: !chosen.emulated,
-        },
-    };
-    let image = |path: &Path| BootDisk {
-        path: path.to_owned(),
-        read_only: true,
-    };
-    let config = BootConfig {
-        version: BOOT_CONFIG_VERSION,
-        supervisor: std::process::id(),
-        unjailed_ok: spec.isolation() == Isolation::UnjailedOk,
-        machine,
-        vcpus: spec.limits().vcpus,
-        memory_mib: u32::try_from(spec.limits().memory.as_mib()).unwrap_or(u32::MAX),
-        disks: vec![
-            image(&boot),
-            image(&root.path),
-            image(&spec.workspace().image),
-            BootDisk {
-                path: scratch,
-                read_only: false,
-            },
-        ],
-    };
-    Ok((config, root))
 }
 
 /// A machine whose agent answers.

@@ -10,6 +10,7 @@ mod boot;
 mod egress;
 mod jail;
 mod limits;
+mod root;
 mod sandbox;
 mod size;
 
@@ -17,5 +18,6 @@ pub use boot::{BOOT_CONFIG_VERSION, BootConfig, BootDisk, Machine};
 pub use egress::EgressPolicy;
 pub use jail::{Jailed, Wall, WallKind};
 pub use limits::{LimitError, Limits};
+pub use root::Root;
 pub use sandbox::{Driver, Isolation, SandboxSpec, SpecError, WorkspaceDisk};
 pub use size::{ByteSize, ParseSizeError};

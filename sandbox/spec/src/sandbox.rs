@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EgressPolicy, LimitError, Limits};
+use crate::{EgressPolicy, LimitError, Limits, Root};
 
 /// How a virtual machine is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,6 +46,7 @@ pub struct WorkspaceDisk {
 pub struct SandboxSpec {
     isolation: Isolation,
     driver: Option<Driver>,
+    root: Root,
     workspace: WorkspaceDisk,
     limits: Limits,
     egress: EgressPolicy,
@@ -75,6 +76,7 @@ impl SandboxSpec {
     pub fn new(
         isolation: Isolation,
         driver: Option<Driver>,
+        root: Root,
         workspace: WorkspaceDisk,
         limits: Limits,
         egress: EgressPolicy,
@@ -92,6 +94,7 @@ impl SandboxSpec {
         Ok(Self {
             isolation,
             driver,
+            root,
             workspace,
             limits,
             egress,
@@ -107,6 +110,11 @@ impl SandboxSpec {
     /// The driver that was asked for, if one was.
     pub fn driver(&self) -> Option<Driver> {
         self.driver
+    }
+
+    /// Where its programs come from.
+    pub fn root(&self) -> &Root {
+        &self.root
     }
 
     /// The workspace.
@@ -161,6 +169,7 @@ mod tests {
         SandboxSpec::new(
             Isolation::EmulatedOk,
             None,
+            Root::Host,
             workspace,
             Limits::default(),
             EgressPolicy::Deny,

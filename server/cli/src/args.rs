@@ -156,6 +156,10 @@ pub(crate) struct TaskArgs {
         value_parser = PossibleValuesParser::new(["hardware", "emulated-ok", "unjailed-ok"]).map(isolation)
     )]
     pub(crate) isolation: Isolation,
+    /// Use the programs of a container image instead of this machine's: an archive or folder with an OCI image layout, such as
+    /// `docker save` writes.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) image: Option<PathBuf>,
     /// Take an ignored or secret-looking file or folder along.
     #[arg(long, value_name = "PATH")]
     pub(crate) include: Vec<PathBuf>,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use legwork_model::{Config, Request, TaskSpec, Worker};
-use legwork_spec::Limits;
+use legwork_spec::{Limits, Root};
 use legwork_wire::{Places, Submit};
 
 use crate::{
@@ -91,8 +91,19 @@ pub(crate) fn spec(places: &Places, mut args: TaskArgs) -> Result<TaskSpec, Fail
         limits,
         isolation: args.isolation,
         driver: args.driver,
+        root: args.image.map_or(Ok(Root::Host), image)?,
         environment: args.env,
         request,
+    })
+}
+
+/// Where the image is, also for a daemon that stands elsewhere.
+fn image(path: PathBuf) -> Result<Root, Failure> {
+    path.canonicalize().map(Root::Oci).map_err(|error| {
+        Failure::usage(
+            format!("--image {} cannot be read: {error}", path.display()),
+            "name an archive or folder with an OCI image layout",
+        )
     })
 }
 

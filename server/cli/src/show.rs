@@ -76,6 +76,9 @@ fn told(detail: &TaskDetail, review: &Review, now: i64) -> String {
             &printable(&spec.directory.display().to_string()),
         );
     }
+    if let legwork_spec::Root::Oci(path) = &spec.root {
+        lines.field("image", &printable(&path.display().to_string()));
+    }
     lines.field("state", &verdict::state(task));
     if let Some(legwork_model::Outcome::Failed(failure)) = &task.outcome {
         lines.field("", &printable(&failure.message));

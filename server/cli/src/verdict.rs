@@ -121,6 +121,7 @@ pub(crate) mod tests {
             },
             limits: Limits::default(),
             isolation: Isolation::EmulatedOk,
+            root: legwork_spec::Root::Host,
             driver: None,
             include: vec![],
             environment: vec![],

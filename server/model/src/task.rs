@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use legwork_spec::{Driver, Isolation, Limits, Wall};
+use legwork_spec::{Driver, Isolation, Limits, Root, Wall};
 use serde::{Deserialize, Serialize};
 
 use crate::{Head, Outcome, Request, Spent, TaskId, TaskState};
@@ -36,6 +36,9 @@ pub struct TaskSpec {
     pub isolation: Isolation,
     /// Which driver is asked for; `None` leaves it to the host.
     pub driver: Option<Driver>,
+    /// Where its programs come from.
+    #[serde(default)]
+    pub root: Root,
     /// Ignored or secret-looking files that come along all the same, as the user named them, relative to the workspace.
     #[serde(default)]
     pub include: Vec<String>,
@@ -58,6 +61,7 @@ impl TaskSpec {
             limits: Limits::default(),
             isolation: Isolation::EmulatedOk,
             driver: None,
+            root: Root::Host,
             include: Vec::new(),
             environment: Vec::new(),
             request: None,

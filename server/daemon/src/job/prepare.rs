@@ -42,6 +42,7 @@ impl Job {
         let spec = SandboxSpec::new(
             task.spec.isolation,
             task.spec.driver,
+            task.spec.root.clone(),
             WorkspaceDisk {
                 image: snapshot.image.clone(),
                 mount: task.spec.workspace.clone(),

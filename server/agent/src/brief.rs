@@ -11,7 +11,9 @@ pub struct Brief {
     pub request: Request,
     /// The absolute path of the workspace.
     pub workspace: String,
-    /// Paths of the workspace, as many as are worth telling.
+    /// The files that the request is about, with lines of them; empty where there is no map.
+    pub map: String,
+    /// Paths of the workspace, as many as are worth telling; told where there is no map.
     pub files: Vec<String>,
     /// How many files there are.
     pub count: usize,
@@ -102,7 +104,15 @@ impl Brief {
                 );
             }
         }
-        if !self.files.is_empty() {
+        if !self.map.is_empty() {
+            let _ = write!(
+                text,
+                "\n\nThe workspace has {} files. A map of those that the task seems to be about, the likeliest first, with \
+                 the numbers of some lines; it was made by a program and may miss what matters:\n<map>\n{}\n</map>",
+                self.count,
+                self.map.trim_end()
+            );
+        } else if !self.files.is_empty() {
             let _ = write!(text, "\n\nThe workspace has {} files", self.count);
             if self.count > self.files.len() {
                 text.push_str(", among them");
@@ -122,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_brief_has_the_task_first_and_all_that_is_known() {
-        let brief = Brief {
+        let mut brief = Brief {
             request: Request {
                 text: " fix it \n".to_owned(),
                 place: Some(Place {
@@ -141,6 +151,7 @@ mod tests {
                 }],
             },
             workspace: "/w".to_owned(),
+            map: String::new(),
             files: vec!["src/a.rs".to_owned()],
             count: 1,
             guides: vec![Guide {
@@ -163,6 +174,16 @@ mod tests {
         assert!(
             system.contains("Use tabs.") && system.contains("/w") && system.contains("emulated"),
             "{system}"
+        );
+        brief.map = "src/a.rs\n  1: fn a()\n".to_owned();
+        let first = brief.first();
+        assert!(
+            first.ends_with("<map>\nsrc/a.rs\n  1: fn a()\n</map>"),
+            "{first}"
+        );
+        assert!(
+            !first.contains("has 1 files:"),
+            "a map takes the place of the list: {first}"
         );
     }
 }

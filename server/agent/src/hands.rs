@@ -1,6 +1,8 @@
 //! Does what a model asks for, by programs on a [`Workbench`]. What went wrong is told to the model; only the end of the machine is an
 //! error.
 
+mod follow;
+
 use std::{
     collections::HashMap,
     fmt::Write as _,
@@ -78,6 +80,7 @@ impl<'a, W: Workbench> Hands<'a, W> {
             }
             Job::Read { path, from, to } => self.read(path, *from, *to).await?,
             Job::Search { pattern, path } => self.search(pattern, path.as_deref()).await?,
+            Job::LookUp(lookup) => self.look_up(lookup).await?,
             Job::Edit { path, edits } => {
                 let edited = self.edit(path, |text| edit::apply(text, edits)).await?;
                 self.count_failure(path, edited)

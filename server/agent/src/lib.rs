@@ -45,4 +45,4 @@ pub use failure::ModelError;
 pub use key::{ApiKey, KeyError};
 pub use retry::{Gate, Retry};
 pub use rounds::{Agent, Ended};
-pub use workbench::{BenchError, End, Errand, Workbench};
+pub use workbench::{BenchError, End, Errand, Lookup, Workbench};

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     dialogue::{Arguments, ToolCall},
     edit::Replacement,
+    workbench::Lookup,
 };
 
 /// A tool, as a model is told of it.
@@ -57,15 +58,20 @@ pub(crate) const TOOLS: [Tool; 5] = [
     },
     Tool {
         name: "search",
-        description: "Find the lines that match an extended regular expression (as of `grep -E`) in the text files of the \
-            workspace. How many there are in which files is told first.",
+        description: "By `pattern`: find the lines that match an extended regular expression (as of `grep -E`) in the text \
+            files of the workspace; how many there are in which files is told first. Or by `name`: where a function, type or \
+            constant is defined, and which files use it. Or by `from`: which files a file imports and which import it; with \
+            `to` as well, the chain of imports from the one to the other.",
         schema: || {
             object(
                 &json!({
                     "pattern": { "type": "string" },
-                    "path": { "type": "string", "description": "A file or folder; the whole workspace if not said." },
+                    "path": { "type": "string", "description": "For `pattern`: a file or folder; the whole workspace if not said." },
+                    "name": { "type": "string", "description": "A name as the code says it." },
+                    "from": { "type": "string", "description": "A file, relative to the workspace." },
+                    "to": { "type": "string", "description": "Another file." },
                 }),
-                &["pattern"],
+                &[],
             )
         },
     },
@@ -125,6 +131,7 @@ pub(crate) enum Job {
         pattern: String,
         path: Option<String>,
     },
+    LookUp(Lookup),
     Edit {
         path: String,
         edits: Vec<Replacement>,
@@ -156,8 +163,39 @@ struct Read {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Search {
-    pattern: String,
+    pattern: Option<String>,
     path: Option<String>,
+    name: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl Search {
+    fn job(self) -> Result<Job, String> {
+        let given = [&self.pattern, &self.name, &self.from];
+        if given
+            .into_iter()
+            .flatten()
+            .any(|text| text.is_empty() || text.contains('\0'))
+        {
+            return Err("`pattern`, `name` or `from` is empty or holds a NUL byte".to_owned());
+        }
+        Ok(match (self.pattern, self.name, self.from, self.to) {
+            (Some(pattern), None, None, None) => Job::Search {
+                pattern,
+                path: self.path,
+            },
+            (None, Some(name), None, None) => Job::LookUp(Lookup::Name(name)),
+            (None, None, Some(from), None) => Job::LookUp(Lookup::Imports(from)),
+            (None, None, Some(from), Some(to)) => Job::LookUp(Lookup::Chain { from, to }),
+            _ => {
+                return Err(
+                    "give one of `pattern`, `name` and `from`; `to` goes with `from`, `path` with `pattern`"
+                        .to_owned(),
+                );
+            }
+        })
+    }
 }
 
 #[derive(Deserialize)]
@@ -201,11 +239,8 @@ impl Job {
                 Self::Read { path, from, to }
             }
             "search" => {
-                let Search { pattern, path } = arguments(call)?;
-                if pattern.is_empty() || pattern.contains('\0') {
-                    return Err("`pattern` is empty or holds a NUL byte".to_owned());
-                }
-                Self::Search { pattern, path }
+                let search: Search = arguments(call)?;
+                search.job()?
             }
             "edit" => {
                 let Edit {
@@ -257,6 +292,11 @@ impl Job {
                 one_line(pattern),
                 one_line(path.as_deref().unwrap_or("."))
             ),
+            Self::LookUp(Lookup::Name(name)) => format!("the name {}", one_line(name)),
+            Self::LookUp(Lookup::Imports(from)) => format!("imports of {}", one_line(from)),
+            Self::LookUp(Lookup::Chain { from, to }) => {
+                format!("imports from {} to {}", one_line(from), one_line(to))
+            }
             Self::Edit { path, edits } => format!("{} ({} places)", one_line(path), edits.len()),
             Self::Write { path, content } => {
                 format!("{} (all of it, {} bytes)", one_line(path), content.len())
@@ -317,6 +357,14 @@ mod tests {
                 "unknown field `mode`",
             ),
             ("bash", "{\"command\": \" \"}", "empty"),
+            ("search", "{}", "give one of"),
+            (
+                "search",
+                "{\"pattern\": \"a\", \"name\": \"b\"}",
+                "give one of",
+            ),
+            ("search", "{\"to\": \"a\"}", "give one of"),
+            ("search", "{\"name\": \"\"}", "empty"),
             ("edit", "{\"path\": \"a\"}", "either"),
             ("edit", "{\"path\": \"a\", \"edits\": []}", "either"),
             (
@@ -341,6 +389,10 @@ mod tests {
         assert!(matches!(
             job("read", "{\"path\": \"a\", \"from\": 2}"),
             Ok(Job::Read { from: Some(2), .. })
+        ));
+        assert!(matches!(
+            job("search", "{\"from\": \"a\", \"to\": \"b\"}"),
+            Ok(Job::LookUp(Lookup::Chain { .. }))
         ));
     }
 

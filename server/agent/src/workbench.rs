@@ -34,6 +34,22 @@ pub enum End {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchError(pub Failure);
 
+/// A question about names and imports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    /// Where a name is defined, and who uses it.
+    Name(String),
+    /// Which files a file imports, and which import it.
+    Imports(String),
+    /// By which imports a file comes to another.
+    Chain {
+        /// The first file.
+        from: String,
+        /// The last file.
+        to: String,
+    },
+}
+
 /// Where the agent's tools work.
 pub trait Workbench: Sync {
     /// Runs a program to its end, at the top of the workspace. What it writes goes to `output`, errors being `true`, as it
@@ -43,6 +59,13 @@ pub trait Workbench: Sync {
         errand: Errand,
         output: &mut (dyn FnMut(bool, &[u8]) + Send),
     ) -> impl Future<Output = Result<End, BenchError>> + Send;
+
+    /// Answers from an index of the workspace, in sentences and lists; `Err` says what is wrong with the question, and `None`
+    /// that there is no index.
+    fn look_up(
+        &self,
+        lookup: Lookup,
+    ) -> impl Future<Output = Option<Result<String, String>>> + Send;
 
     /// How many lines were added and removed by now.
     fn changed_lines(&self) -> impl Future<Output = u64> + Send;

@@ -7,6 +7,7 @@
 //! | | `asked.rs` | what the user said → variables of the command |
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
 //! | | `agent.rs` | or the built-in agent → how it ended; its steps are stored on the way |
+//! | | `index.rs`, `guides.rs` | the snapshot → what the agent is told of it at the start |
 //! | | `live.rs` | beside it: what the guest changes → files to review, as far as they go |
 //! | collect | `collect.rs` | what the guest changed → files to review |
 
@@ -14,6 +15,8 @@ mod agent;
 mod asked;
 mod collect;
 mod ending;
+mod guides;
+mod index;
 mod live;
 mod prepare;
 mod run;

@@ -154,6 +154,9 @@ pub struct Timings {
     pub jail: u64,
     /// Mounting in the guest.
     pub mount: u64,
+    /// Making the map of the repository, for the built-in agent; part of `command`.
+    #[serde(default)]
+    pub map: u64,
     /// The command itself.
     pub command: u64,
     /// From the end of the command to the stored change set.

@@ -9,7 +9,7 @@ use std::{
 use legwork_model::AgentStep;
 
 use super::*;
-use crate::edit::Replacement;
+use crate::{edit::Replacement, workbench::Lookup};
 
 /// Runs programs in a folder, without a sandbox.
 struct Folder(tempfile::TempDir);
@@ -39,6 +39,10 @@ impl Workbench for Folder {
         output(false, &ran.stdout);
         output(true, &ran.stderr);
         Ok(End::Exited(ran.status.code().unwrap()))
+    }
+
+    async fn look_up(&self, _lookup: Lookup) -> Option<Result<String, String>> {
+        None
     }
 
     async fn changed_lines(&self) -> u64 {
@@ -224,4 +228,31 @@ async fn b123_outputs_are_told_by_their_ends_and_searches_by_counts() {
             .1
             .contains("not UTF-8")
     );
+}
+
+#[tokio::test]
+async fn without_an_index_a_name_is_looked_for_as_a_word() {
+    let folder = folder(&[("a.py", "total = 1\nsubtotal = 2\n")]);
+    let mut hands = Hands::new(&folder, Path::new("/w"));
+    let name = |name: &str| Job::LookUp(Lookup::Name(name.to_owned()));
+    let (ok, text) = work(&mut hands, name("shop.total")).await;
+    assert!(
+        ok && text.starts_with("there is no index")
+            && text.ends_with("1 lines in 1 files\na.py:1:total = 1\n"),
+        "{text}"
+    );
+    assert!(!work(&mut hands, name("a b")).await.0);
+    let chain = |from: &str| {
+        Job::LookUp(Lookup::Chain {
+            from: from.to_owned(),
+            to: "a.py".to_owned(),
+        })
+    };
+    assert!(
+        work(&mut hands, chain("../out.py"))
+            .await
+            .1
+            .contains("not in the workspace")
+    );
+    assert!(work(&mut hands, chain("a.py")).await.1.contains("no index"));
 }

@@ -2,19 +2,17 @@
 //! stays in the client of the model, on this side.
 
 use std::{
-    sync::Mutex,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use legwork_agent::{Agent, BenchError, Brief, End, Ended, Errand, Guide, Workbench};
+use legwork_agent::{Agent, BenchError, Brief, End, Ended, Errand, Lookup, Workbench};
 use legwork_host::{Exit, ExitStatus, Output, Program, Running, Sandbox, Source};
-use legwork_model::{
-    AgentStep, EntryKind, EventBody, Outcome, Phase, STEP_VERSION, Stream, Task, TreePath,
-};
+use legwork_model::{AgentStep, EntryKind, EventBody, Outcome, Phase, STEP_VERSION, Stream, Task};
 use legwork_workspace::Snapshot;
 use tokio::sync::mpsc;
 
-use super::{Break, Findings, Job, ending, millis};
+use super::{Break, Findings, Job, ending, guides::guides, index::Indexed, millis};
 use crate::{
     model::{self, Configured},
     output::Printer,
@@ -22,12 +20,6 @@ use crate::{
 
 /// Files of the workspace that the model is told of at the start.
 const MOST_FILES: usize = 200;
-
-/// The names of guides for agents; the first that is there counts, in each folder.
-const GUIDES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
-
-/// The longest guides together, in bytes.
-const LONGEST_GUIDES: usize = 48 << 10;
 
 impl Job {
     /// What can be known to be wrong before a machine is made.
@@ -53,20 +45,24 @@ impl Job {
         task: &Task,
         ready: &Configured,
         sandbox: &Sandbox<Running>,
-        snapshot: &Snapshot,
+        snapshot: &Arc<Snapshot>,
         findings: &mut Findings,
     ) -> Result<Outcome, Break> {
+        let started = Instant::now();
+        let indexed = self.unless_stopped(self.index(task, snapshot)).await?;
+        findings.report.timings.map = millis(started);
         self.tell(
             Phase::Command,
             format!("the agent works with {}", ready.client.name()),
         )
         .await;
+        let brief = brief(task, snapshot, sandbox.emulated(), indexed.as_ref());
         let bench = Bench {
             job: self,
             sandbox,
+            indexed,
             used: Mutex::default(),
         };
-        let brief = brief(task, snapshot, sandbox.emulated());
         let agent = Agent {
             client: &ready.client,
             gate: &self.room.gate,
@@ -74,7 +70,6 @@ impl Job {
             budget: ready.budget,
             wall: task.spec.limits.wall,
         };
-        let started = Instant::now();
         let ended = self.unless_stopped(agent.work(&brief, &bench)).await;
         findings.report.timings.command = millis(started);
         let used = bench
@@ -90,7 +85,7 @@ impl Job {
     }
 }
 
-fn brief(task: &Task, snapshot: &Snapshot, is_slow: bool) -> Brief {
+fn brief(task: &Task, snapshot: &Snapshot, is_slow: bool, indexed: Option<&Indexed>) -> Brief {
     let manifest = &snapshot.manifest;
     let files = manifest
         .entries
@@ -99,6 +94,7 @@ fn brief(task: &Task, snapshot: &Snapshot, is_slow: bool) -> Brief {
     let request = task.spec.request.clone().unwrap_or_default();
     Brief {
         workspace: task.spec.workspace.display().to_string(),
+        map: indexed.map_or_else(String::new, |indexed| indexed.map(&request)),
         files: files
             .take(MOST_FILES)
             .map(|entry| entry.path.to_string())
@@ -108,39 +104,6 @@ fn brief(task: &Task, snapshot: &Snapshot, is_slow: bool) -> Brief {
         request,
         is_slow,
     }
-}
-
-/// The guides from the top of the workspace down to where the user stands, as they were captured.
-fn guides(snapshot: &Snapshot, place: Option<&TreePath>) -> Vec<Guide> {
-    let mut folders = vec![std::path::PathBuf::new()];
-    if let Some(parent) = place.and_then(|place| place.as_path().parent()) {
-        for part in parent.components() {
-            let below = folders
-                .last()
-                .map_or_else(Default::default, |folder| folder.join(part));
-            folders.push(below);
-        }
-    }
-    let (mut guides, mut room) = (Vec::new(), LONGEST_GUIDES);
-    for folder in folders {
-        let found = GUIDES.iter().find_map(|name| {
-            let path = TreePath::from_path(&folder.join(name)).ok()?;
-            let entry = snapshot.manifest.get(&path)?;
-            matches!(entry.kind, EntryKind::File { size, .. } if size < 1 << 20).then_some(entry)
-        });
-        let Some(bytes) = found.and_then(|entry| Some((entry, snapshot.read(entry).ok()?))) else {
-            continue;
-        };
-        let (entry, bytes) = bytes;
-        let mut text = String::from_utf8_lossy(&bytes).into_owned();
-        text.truncate(text.floor_char_boundary(room));
-        room -= text.len();
-        if !text.is_empty() {
-            let path = entry.path.to_string();
-            guides.push(Guide { path, text });
-        }
-    }
-    guides
 }
 
 /// What programs used up.
@@ -154,6 +117,7 @@ struct Used {
 struct Bench<'a> {
     job: &'a Job,
     sandbox: &'a Sandbox<Running>,
+    indexed: Option<Indexed>,
     used: Mutex<Used>,
 }
 
@@ -200,6 +164,10 @@ impl Workbench for Bench<'_> {
             ExitStatus::TimedOut => End::TimedOut,
             ExitStatus::OutOfMemory => End::OutOfMemory,
         })
+    }
+
+    async fn look_up(&self, lookup: Lookup) -> Option<Result<String, String>> {
+        self.job.look_up(self.indexed.as_ref()?, lookup).await
     }
 
     /// As far as the review has got: it follows what the guest changes by a fraction of a second.

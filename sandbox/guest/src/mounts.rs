@@ -6,6 +6,7 @@
 //! | `vdb` | root file system, read-only | `/lower` | lower layer of the new `/` |
 //! | `vdc` | workspace, read-only | `/ws` | lower layer of the workspace's own directory |
 //! | `vdd` | scratch, this machine's own | `/scratch` | upper layers of both |
+//! | `vde` | programs, read-only, if there are any | its own directory | itself |
 //!
 //! What a program does to the workspace is then exactly what stands in the workspace's upper layer.
 
@@ -33,7 +34,7 @@ pub(crate) struct Layers {
 }
 
 /// Makes the new root and moves into it.
-pub(crate) fn enter(workspace: &[u8]) -> anyhow::Result<Layers> {
+pub(crate) fn enter(workspace: &[u8], tools: Option<&[u8]>) -> anyhow::Result<Layers> {
     let workspace = Path::new(OsStr::from_bytes(workspace));
     let below = workspace
         .strip_prefix("/")
@@ -67,6 +68,15 @@ pub(crate) fn enter(workspace: &[u8]) -> anyhow::Result<Layers> {
         std::fs::create_dir_all(format!("/newroot{dir}"))
             .with_context(|| format!("cannot make {dir}"))?;
         mount_move(dir, format!("/newroot{dir}")).with_context(|| format!("cannot move {dir}"))?;
+    }
+    if let Some(tools) = tools {
+        let below = Path::new(OsStr::from_bytes(tools))
+            .strip_prefix("/")
+            .context("the programs' directory is not absolute")?;
+        let place = Path::new("/newroot").join(below);
+        std::fs::create_dir_all(&place).context("cannot make the programs' directory")?;
+        let place = std::ffi::CString::new(place.as_os_str().as_bytes())?;
+        image(c"/dev/vde", &place)?;
     }
     // After these: the workspace may stand below one of them, as removable disks do below /run.
     let place = Path::new("/newroot").join(below);

@@ -127,7 +127,7 @@ fn configure(guest: &Guest, request: &Configure) -> anyhow::Result<Configured> {
     set_clock(request.clock)?;
     // Mixed in, not credited: the kernel's own sources decide when its pool is ready.
     std::fs::write("/dev/urandom", request.seed).context("cannot feed the random pool")?;
-    let layers = mounts::enter(&request.workspace)?;
+    let layers = mounts::enter(&request.workspace, request.tools.as_deref())?;
     guest.layers.replace(Some(Rc::new(layers)));
     // What is made from here on is the work of programs, or laid as an earlier program left it.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(request.umask & 0o777));

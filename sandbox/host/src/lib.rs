@@ -41,7 +41,7 @@ pub use calls::{Answer, Answering};
 pub use exec::{Exit, ExitStatus, Output, Program, Source};
 pub use failure::HostError;
 pub use installation::Installation;
-pub use legwork_image::Progress;
+pub use legwork_image::{Progress, folder_image};
 pub use legwork_link::{
     Call, Collected, Forward, Found, FoundKind, LayInput, MAX_COLLECTED, MAX_WATCHED, Substream,
 };

@@ -43,6 +43,16 @@ pub(crate) fn make(
         path: path.to_owned(),
         read_only: true,
     };
+    let mut disks = vec![
+        image(&boot),
+        image(&root.path),
+        image(&spec.workspace().image),
+        BootDisk {
+            path: scratch,
+            read_only: false,
+        },
+    ];
+    disks.extend(spec.tools().map(|tools| image(&tools.image)));
     let config = BootConfig {
         version: BOOT_CONFIG_VERSION,
         supervisor: std::process::id(),
@@ -50,15 +60,7 @@ pub(crate) fn make(
         machine,
         vcpus: spec.limits().vcpus,
         memory_mib: u32::try_from(spec.limits().memory.as_mib()).unwrap_or(u32::MAX),
-        disks: vec![
-            image(&boot),
-            image(&root.path),
-            image(&spec.workspace().image),
-            BootDisk {
-                path: scratch,
-                read_only: false,
-            },
-        ],
+        disks,
     };
     Ok((config, root))
 }

@@ -15,7 +15,7 @@ use std::{
 
 use legwork_image::{Progress, RootImage};
 use legwork_link::{Configure, Configured, Dialer, Open, Stats, Substream, frame, hello, mux};
-use legwork_spec::{BootConfig, Driver, Jailed, SandboxSpec, Wall};
+use legwork_spec::{BootConfig, Driver, Jailed, SandboxSpec, TOOLS, Wall};
 use serde::de::DeserializeOwned;
 use tokio::{io::AsyncWriteExt as _, time::timeout};
 
@@ -388,6 +388,7 @@ async fn boot(
         workspace,
         umask: spec.workspace().umask.into(),
         seed,
+        tools: spec.tools().map(|_| TOOLS.as_bytes().to_vec()),
         forwards,
     });
     let configured = tokio::select! {

@@ -18,5 +18,5 @@ pub use artifact::ArtifactError;
 pub use boot::{BootError, boot_image};
 pub use kernel::{KernelError, LIBRARY_VARIABLE, find_library, kernel_elf};
 pub use oci::{OciCaps, OciError, oci_root};
-pub use root::{Host, Progress, RootError, RootImage, RootSummary, host_root};
+pub use root::{Host, Progress, RootError, RootImage, RootSummary, folder_image, host_root};
 pub use scratch::{ScratchError, scratch_disk};

@@ -27,7 +27,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::{self, ArtifactError, UNFINISHED};
 
+pub use folder::folder_image;
+
 mod etc;
+mod folder;
 mod listing;
 #[cfg(test)]
 mod tests;

@@ -55,6 +55,8 @@ pub struct Configure {
     pub umask: u32,
     /// Random bytes for the guest's pool.
     pub seed: [u8; 32],
+    /// Absolute directory at which the fifth disk appears, if there is one.
+    pub tools: Option<Vec<u8>>,
     /// What is relayed to the host. Nothing else is.
     pub forwards: Vec<Forward>,
 }

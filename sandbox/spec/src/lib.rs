@@ -19,5 +19,5 @@ pub use egress::EgressPolicy;
 pub use jail::{Jailed, Wall, WallKind};
 pub use limits::{LimitError, Limits};
 pub use root::Root;
-pub use sandbox::{Driver, Isolation, SandboxSpec, SpecError, WorkspaceDisk};
+pub use sandbox::{Driver, Isolation, SandboxSpec, SpecError, TOOLS, ToolsDisk, WorkspaceDisk};
 pub use size::{ByteSize, ParseSizeError};

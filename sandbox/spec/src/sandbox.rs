@@ -41,6 +41,16 @@ pub struct WorkspaceDisk {
     pub umask: u16,
 }
 
+/// Programs that a sandbox gets beside its root file system: a read-only EROFS image, which appears at [`TOOLS`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolsDisk {
+    /// The image, on the host.
+    pub image: PathBuf,
+}
+
+/// Where a [`ToolsDisk`] appears in the guest.
+pub const TOOLS: &str = "/opt/legwork/agent";
+
 /// A whole sandbox. Sealed: there are getters only.
 #[derive(Clone, Debug)]
 pub struct SandboxSpec {
@@ -51,6 +61,7 @@ pub struct SandboxSpec {
     limits: Limits,
     egress: EgressPolicy,
     environment: Vec<(String, String)>,
+    tools: Option<ToolsDisk>,
 }
 
 /// Why a declaration is refused.
@@ -99,7 +110,22 @@ impl SandboxSpec {
             limits,
             egress,
             environment,
+            tools: None,
         })
+    }
+
+    /// The same with programs beside the root file system, as a further part of the declaration.
+    #[must_use]
+    pub fn with_tools(self, tools: ToolsDisk) -> Self {
+        Self {
+            tools: Some(tools),
+            ..self
+        }
+    }
+
+    /// The programs beside the root file system, if there are some.
+    pub fn tools(&self) -> Option<&ToolsDisk> {
+        self.tools.as_ref()
     }
 
     /// The wall that was asked for.

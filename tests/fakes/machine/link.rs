@@ -39,8 +39,8 @@ struct Guest {
 pub(crate) fn boot(file: &Path) -> anyhow::Result<()> {
     let config: BootConfig = serde_json::from_slice(&fs::read(file)?)?;
     anyhow::ensure!(
-        config.version == BOOT_CONFIG_VERSION && config.disks.len() == 4,
-        "this is not the boot configuration of four disks that is known here"
+        config.version == BOOT_CONFIG_VERSION && config.disks.len() >= 4,
+        "this is not the boot configuration of four disks or more that is known here"
     );
     // Programs end with this process: the end of their input tells them.
     set_parent_process_death_signal(Some(Signal::KILL))?;

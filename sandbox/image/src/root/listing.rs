@@ -138,6 +138,13 @@ pub(super) fn list(root: &Path) -> Listing {
     listing
 }
 
+/// All that is below a folder, parents first.
+pub(super) fn list_folder(root: &Path) -> Listing {
+    let mut listing = Listing::default();
+    walk(&mut listing, root, "");
+    listing
+}
+
 fn walk(listing: &mut Listing, root: &Path, tree: &str) {
     let Ok(found) = root.join(tree).symlink_metadata() else {
         return;

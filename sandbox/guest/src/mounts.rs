@@ -63,12 +63,7 @@ pub(crate) fn enter(workspace: &[u8], tools: Option<&[u8]>) -> anyhow::Result<La
     copy_mode("/ws", "/scratch/ws/upper")?;
     overlay("/lower", "/scratch/root", Path::new("/newroot"))
         .context("cannot stack the root file system")?;
-    for dir in ["/proc", "/sys", "/dev", "/run"] {
-        // An image need not have them.
-        std::fs::create_dir_all(format!("/newroot{dir}"))
-            .with_context(|| format!("cannot make {dir}"))?;
-        mount_move(dir, format!("/newroot{dir}")).with_context(|| format!("cannot move {dir}"))?;
-    }
+    // Before these: the disks are in `/dev`.
     if let Some(tools) = tools {
         let below = Path::new(OsStr::from_bytes(tools))
             .strip_prefix("/")
@@ -77,6 +72,12 @@ pub(crate) fn enter(workspace: &[u8], tools: Option<&[u8]>) -> anyhow::Result<La
         std::fs::create_dir_all(&place).context("cannot make the programs' directory")?;
         let place = std::ffi::CString::new(place.as_os_str().as_bytes())?;
         image(c"/dev/vde", &place)?;
+    }
+    for dir in ["/proc", "/sys", "/dev", "/run"] {
+        // An image need not have them.
+        std::fs::create_dir_all(format!("/newroot{dir}"))
+            .with_context(|| format!("cannot make {dir}"))?;
+        mount_move(dir, format!("/newroot{dir}")).with_context(|| format!("cannot move {dir}"))?;
     }
     // After these: the workspace may stand below one of them, as removable disks do below /run.
     let place = Path::new("/newroot").join(below);

@@ -5,6 +5,7 @@
 //! | --- | --- | --- |
 //! | prepare | `prepare.rs` | the spec → a snapshot and a running sandbox |
 //! | | `asked.rs` | what the user said → variables of the command |
+//! | | `lay.rs` | what an earlier machine left → a fresh one |
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
 //! | | `agent.rs` | or the built-in agent → how it ended; its steps are stored on the way |
 //! | | `index.rs`, `guides.rs` | the snapshot → what the agent is told of it at the start |
@@ -17,6 +18,7 @@ mod collect;
 mod ending;
 mod guides;
 mod index;
+mod lay;
 mod live;
 mod prepare;
 mod run;

@@ -13,3 +13,4 @@ mod full;
 mod image;
 mod job;
 mod live;
+mod say;

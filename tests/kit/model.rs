@@ -202,6 +202,13 @@ impl Answer {
         Self::stream(pieces)
     }
 
+    /// It begins after a while.
+    #[must_use]
+    pub fn after(mut self, pause: Duration) -> Self {
+        self.pieces.insert(0, Piece::Pause(pause));
+        self
+    }
+
     /// Every byte of it sent by itself.
     #[must_use]
     pub fn shredded(mut self) -> Self {

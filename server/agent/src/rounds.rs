@@ -138,6 +138,7 @@ struct Rounds<'a, W> {
 
 impl<W: Workbench> Rounds<'_, W> {
     async fn one(&mut self) -> Result<(), Over> {
+        self.listen().await;
         self.meter.lines(self.bench.changed_lines().await);
         for mark in self.meter.nearly() {
             let text = format!(
@@ -172,7 +173,8 @@ impl<W: Workbench> Rounds<'_, W> {
         };
         let (results, circle, is_finished) = self.do_all(&calls).await?;
         self.prompt.entries.push(Entry::Results(results));
-        if is_finished {
+        // What was said while it finished is still to be looked at.
+        if is_finished && !self.listen().await {
             return Err(Over::Done);
         }
         match circle {
@@ -421,6 +423,21 @@ impl<W: Workbench> Rounds<'_, W> {
         let until = i64::try_from(until.as_millis()).unwrap_or(i64::MAX);
         self.bench.tell(AgentStep::Waiting { until, why }).await;
         tokio::time::sleep(pause).await;
+    }
+
+    /// Tells the model what the user said since; gives whether that was anything.
+    async fn listen(&mut self) -> bool {
+        let texts = self.bench.hear().await;
+        let any = !texts.is_empty();
+        for text in texts {
+            self.bench
+                .tell(AgentStep::Heard { text: text.clone() })
+                .await;
+            self.prompt
+                .entries
+                .push(Entry::User(format!("The user says:\n{text}")));
+        }
+        any
     }
 
     /// Tells the model something.

@@ -70,6 +70,9 @@ pub trait Workbench: Sync {
     /// How many lines were added and removed by now.
     fn changed_lines(&self) -> impl Future<Output = u64> + Send;
 
+    /// What the user said since this was last asked, oldest first. Each is given once.
+    fn hear(&self) -> impl Future<Output = Vec<String>> + Send;
+
     /// Stores what was done. Texts are bounded, but hold whatever a model or a program wrote.
     fn tell(&self, step: AgentStep) -> impl Future<Output = ()> + Send;
 }

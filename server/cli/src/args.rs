@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Accept(AcceptArgs),
     /// Turn changes of a task down.
     Reject(RejectArgs),
+    /// Say something to the agent of a task.
+    Say(SayArgs),
     /// Take the last decision on a task back.
     Undo {
         /// The task, or the beginning of its id.
@@ -283,6 +285,20 @@ pub(crate) struct SomeArgs {
     /// Files, folders or (with a number behind a colon) single hunks; everything if there is none.
     #[arg(value_name = "PATH[:HUNK]")]
     pub(crate) paths: Vec<OsString>,
+    /// As one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `legwork say`.
+#[derive(Debug, Args)]
+pub(crate) struct SayArgs {
+    /// The task, or the beginning of its id.
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskPrefix,
+    /// What; the words are put together with blanks.
+    #[arg(value_name = "TEXT", required = true)]
+    pub(crate) words: Vec<String>,
     /// As one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,7 +5,7 @@ use legwork_wire::Places;
 
 use crate::{
     accept, args::Command, args::DaemonCommand, cancel, daemon, delegate, doctor, failure::Failure,
-    logs, lsp, model, retry, review, run, setup, show, tasks, watch,
+    logs, lsp, model, retry, review, run, say, setup, show, tasks, watch,
 };
 
 /// Does what a command asks for.
@@ -47,6 +47,7 @@ async fn perform(places: &Places, command: Command) -> Result<(), Failure> {
         Command::Review { task } => review::review(places, &task).await,
         Command::Accept(args) => accept::accept(places, args).await,
         Command::Reject(args) => accept::reject(places, args).await,
+        Command::Say(args) => say::say(places, args).await,
         Command::Undo { task, json } => accept::undo(places, &task, json).await,
         Command::Cancel { task, json } => cancel::cancel(places, &task, json).await,
         Command::Retry { task, json } => retry::retry(places, &task, json).await,

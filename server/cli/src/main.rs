@@ -24,6 +24,7 @@ mod progress;
 mod retry;
 mod review;
 mod run;
+mod say;
 mod setup;
 mod show;
 mod start;

@@ -67,6 +67,7 @@ impl Progress {
             }
             EventBody::State { .. }
             | EventBody::Outcome { .. }
+            | EventBody::Message { .. }
             | EventBody::Review { .. }
             | EventBody::Changes { .. } => {}
         }

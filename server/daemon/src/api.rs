@@ -7,6 +7,7 @@ mod listener;
 mod refusal;
 mod request;
 mod review;
+mod say;
 mod tasks;
 
 use std::{path::PathBuf, sync::Arc};
@@ -55,6 +56,7 @@ pub(crate) fn router(api: Api) -> Router {
         .route("/v1/tasks/{id}/log", get(tasks::log))
         .route("/v1/tasks/{id}/cancel", post(tasks::cancel))
         .route("/v1/tasks/{id}/retry", post(tasks::retry))
+        .route("/v1/tasks/{id}/say", post(say::say))
         .route("/v1/tasks/{id}/events", get(events::of_task))
         .route("/v1/events", get(events::of_all))
         .route("/v1/tasks/{id}/review", get(review::show))

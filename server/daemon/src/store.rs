@@ -8,6 +8,7 @@ mod decisions;
 mod events;
 mod files;
 mod live;
+mod messages;
 mod open;
 mod tasks;
 

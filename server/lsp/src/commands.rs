@@ -4,6 +4,7 @@ mod about;
 mod arguments;
 mod decide;
 mod delegate;
+mod say;
 mod scratch_file;
 mod tasks;
 
@@ -32,6 +33,7 @@ enum Command {
     Undo,
     Cancel,
     Retry,
+    Say,
     Doctor,
 }
 
@@ -40,13 +42,19 @@ impl Command {
     fn is_review(self) -> bool {
         !matches!(
             self,
-            Self::Delegate | Self::New | Self::Tasks | Self::Cancel | Self::Retry | Self::Doctor
+            Self::Delegate
+                | Self::New
+                | Self::Tasks
+                | Self::Cancel
+                | Self::Retry
+                | Self::Say
+                | Self::Doctor
         )
     }
 }
 
 /// Names; two of some.
-const ALL: [(&str, Command); 19] = [
+const ALL: [(&str, Command); 20] = [
     ("legwork.delegate", Command::Delegate),
     ("legwork.new", Command::New),
     ("legwork.tasks", Command::Tasks),
@@ -65,6 +73,7 @@ const ALL: [(&str, Command); 19] = [
     ("legwork.undo", Command::Undo),
     ("legwork.cancel", Command::Cancel),
     ("legwork.retry", Command::Retry),
+    ("legwork.say", Command::Say),
     ("legwork.doctor", Command::Doctor),
 ];
 
@@ -122,6 +131,7 @@ async fn perform(
         Command::Undo => decide::undo(session, &arguments).await,
         Command::Cancel => tasks::cancel(session, &arguments).await,
         Command::Retry => tasks::retry(session, &arguments).await,
+        Command::Say => say::say(session, &arguments).await,
         Command::Doctor => tasks::doctor(session).await,
     }
 }

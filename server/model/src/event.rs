@@ -62,6 +62,11 @@ pub enum EventBody {
         /// Hunks that wait.
         pending: u32,
     },
+    /// The user said something to the agent. It is told of it at its next turn.
+    Message {
+        /// What.
+        text: String,
+    },
     /// The built-in agent did something.
     Agent {
         /// [`STEP_VERSION`](crate::STEP_VERSION) of who wrote it.

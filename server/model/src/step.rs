@@ -54,6 +54,11 @@ pub enum AgentStep {
         /// What.
         text: String,
     },
+    /// The model was told what the user said.
+    Heard {
+        /// What.
+        text: String,
+    },
     /// The agent says that it is done.
     Finished {
         /// Its own words on what it did.
@@ -103,6 +108,7 @@ impl AgentStep {
             Self::Turn { .. } => String::new(),
             Self::Waiting { why, .. } => format!("... waiting: {why}\n"),
             Self::Told { text } => format!("(Legwork tells the model: {text})\n"),
+            Self::Heard { text } => ended(&format!("(the model hears: {})", text.trim_end())),
             Self::Finished { summary } => ended(&format!("finished: {}", summary.trim_end())),
         }
     }

@@ -6,7 +6,7 @@ use legwork_model::{Refused, Task, TaskId, TaskSpec};
 use serde::{Deserialize, Serialize};
 
 /// Number of this surface. It grows when something is added; a daemon serves every older one.
-pub const GENERATION: u32 = 2;
+pub const GENERATION: u32 = 3;
 
 /// Header of each request with the client's [`GENERATION`].
 pub const GENERATION_HEADER: &str = "x-legwork-generation";
@@ -61,6 +61,36 @@ pub struct Submit {
 pub struct Submitted {
     /// Its name.
     pub task: TaskId,
+}
+
+/// Says something to the agent of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Say {
+    /// What; at most [`LONGEST_MESSAGE`] bytes.
+    pub text: String,
+}
+
+/// The longest text of a [`Say`], in bytes.
+pub const LONGEST_MESSAGE: usize = 64 << 10;
+
+/// What was said is stored durably.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Said {
+    /// To whose agent.
+    pub task: TaskId,
+    /// When it is told.
+    pub hearing: Hearing,
+}
+
+/// When an agent is told what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hearing {
+    /// When it begins: the task waits for its turn.
+    AtStart,
+    /// At its next turn: it is working.
+    NextTurn,
 }
 
 /// All about a task.

@@ -29,7 +29,7 @@ use tokio::{net::UnixStream, time::timeout};
 
 use crate::{
     Claimed, Decide, Decided, Desk, ErrorBody, GENERATION, GENERATION_HEADER, Last, Places, Reopen,
-    Review, Settle, Status, Stop, Submit, Submitted, TaskDetail, Undo, WireError,
+    Review, Said, Say, Settle, Status, Stop, Submit, Submitted, TaskDetail, Undo, WireError,
 };
 
 /// The largest answer that is read, in bytes.
@@ -287,6 +287,15 @@ impl Client {
     /// As for [`Client::task`].
     pub async fn retry(&self, id: &str) -> Result<Submitted, WireError> {
         self.post_empty(&of(id, "/retry")).await
+    }
+
+    /// Says something to the agent of a task; it is stored durably when this returns.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::task`]; a conflict when nobody can hear it.
+    pub async fn say(&self, id: &str, say: &Say) -> Result<Said, WireError> {
+        self.post(&of(id, "/say"), say).await
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, WireError> {

@@ -24,6 +24,7 @@
 //! | `POST /v1/tasks/{id}/reopen` | [`Reopen`] | [`Decided`]: decided hunks are pending again; no file is touched |
 //! | `GET /v1/tasks/{id}/last` | | [`Last`]: what was accepted last, as an undo would take it back |
 //! | `POST /v1/tasks/{id}/cancel` | | `Task` |
+//! | `POST /v1/tasks/{id}/say` | [`Say`] | [`Said`] |
 //! | `POST /v1/tasks/{id}/retry` | | [`Submitted`]: the same spec on a new snapshot |
 //!
 //! Every answer that is not a success has an [`ErrorBody`]. Every request carries the header [`GENERATION_HEADER`].
@@ -36,7 +37,10 @@ mod places;
 mod review;
 mod workspace;
 
-pub use api::{GENERATION, GENERATION_HEADER, Host, Status, Stop, Submit, Submitted, TaskDetail};
+pub use api::{
+    GENERATION, GENERATION_HEADER, Hearing, Host, LONGEST_MESSAGE, Said, Say, Status, Stop, Submit,
+    Submitted, TaskDetail,
+};
 pub use client::{Client, EventStream};
 pub use desk::{CLAIM_SECONDS, Claimed, Desk, DeskFile, Landed, Last, Reopen, Settle};
 pub use failure::{ErrorBody, ErrorKind, WireError};

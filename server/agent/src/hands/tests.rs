@@ -49,6 +49,10 @@ impl Workbench for Folder {
         0
     }
 
+    async fn hear(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     async fn tell(&self, _step: AgentStep) {}
 }
 

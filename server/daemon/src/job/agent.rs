@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::{Break, Findings, Job, ending, guides::guides, index::Indexed, millis};
 use crate::{
+    clock,
     model::{self, Configured},
     output::Printer,
 };
@@ -180,6 +181,19 @@ impl Workbench for Bench<'_> {
             .sum()
     }
 
+    async fn hear(&self) -> Vec<String> {
+        let id = self.job.id.clone();
+        let heard = self
+            .job
+            .room
+            .store
+            .call(move |db| db.hear(&id, clock::now()));
+        heard.await.unwrap_or_else(|error| {
+            tracing::warn!(task = %self.job.id, %error, "what the user said cannot be read");
+            Vec::new()
+        })
+    }
+
     async fn tell(&self, step: AgentStep) {
         self.job
             .append(vec![EventBody::Agent {
@@ -216,6 +230,7 @@ fn printable(step: AgentStep) -> AgentStep {
             text: clean(text),
             millis,
         },
+        AgentStep::Heard { text } => AgentStep::Heard { text: clean(text) },
         AgentStep::Told { text } => AgentStep::Told { text: clean(text) },
         AgentStep::Waiting { until, why } => AgentStep::Waiting {
             until,

@@ -15,6 +15,7 @@ mod plain;
 mod positions;
 mod races;
 mod running;
+mod say;
 mod stage;
 mod taken;
 mod undo;

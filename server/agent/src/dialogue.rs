@@ -1,5 +1,6 @@
 //! What is said between the agent and a model, whatever is spoken on the wire.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// A request: everything that was said so far. The model keeps nothing.
@@ -25,7 +26,7 @@ pub enum ToolChoice {
 }
 
 /// Something that was said.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Entry {
     /// By the user, or by Legwork.
     User(String),
@@ -36,7 +37,7 @@ pub enum Entry {
 }
 
 /// A part of what a model said.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Part {
     /// Words.
     Text(String),
@@ -47,7 +48,7 @@ pub enum Part {
 }
 
 /// A wish to use a tool.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Its name in this dialogue: given by the loop where the model gives none or gives one twice.
     pub id: String,
@@ -58,7 +59,7 @@ pub struct ToolCall {
 }
 
 /// What a tool is told.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Arguments {
     /// As it should be.
     Object(Map<String, Value>),
@@ -72,7 +73,7 @@ pub enum Arguments {
 }
 
 /// What became of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The call's name.
     pub call: String,

@@ -86,7 +86,7 @@ impl<'a, W: Workbench> Hands<'a, W> {
                 self.count_failure(path, edited)
             }
             Job::Write { path, content } => self.write(path, content).await?,
-            Job::Finish { .. } => Ok(String::new()),
+            Job::Ask { .. } | Job::Finish { .. } => Ok(String::new()),
         };
         Ok(match done {
             Ok(text) => Done { ok: true, text },

@@ -9,6 +9,7 @@
 //! | `meter` | what was used up of the budget |
 //! | `tools`, `hands`, `edit`, `syntax`, `paths`, `clip` | what the model may ask for, and how it is done |
 //! | `rounds`, `stuck`, `brief` | the loop itself |
+//! | `transcript` | what was said, kept for later |
 //!
 //! The loop runs on the host. What it does to files and programs goes through a [`Workbench`], which the daemon makes of a
 //! sandbox: nothing here knows of machines.
@@ -34,6 +35,7 @@ mod sse;
 mod stuck;
 mod syntax;
 mod tools;
+mod transcript;
 mod workbench;
 
 pub use brief::{Brief, Guide};
@@ -44,5 +46,6 @@ pub use dialogue::{
 pub use failure::ModelError;
 pub use key::{ApiKey, KeyError};
 pub use retry::{Gate, Retry};
-pub use rounds::{Agent, Ended};
+pub use rounds::{Agent, Earlier, Ended};
+pub use transcript::Transcript;
 pub use workbench::{BenchError, End, Errand, Lookup, Workbench};

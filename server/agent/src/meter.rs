@@ -78,6 +78,11 @@ impl Meter {
         &self.spent
     }
 
+    /// Time that does not count: the user was waited for.
+    pub(crate) fn rest(&mut self, time: Duration) {
+        self.begun += time;
+    }
+
     /// What is left of the time.
     pub(crate) fn time(&self) -> Duration {
         self.wall.saturating_sub(self.begun.elapsed())

@@ -1,6 +1,7 @@
 //! The loop: ask the model, do what it asks for, tell it what came of that, until it is done or something is used up. What
 //! was said is only added to, so that an API can keep it.
 
+mod calls;
 mod room;
 
 use std::{
@@ -13,13 +14,13 @@ use legwork_model::{AgentStep, Budget, Failure, FailureKind, ModelConfig, Outcom
 use crate::{
     brief::Brief,
     client::ModelClient,
-    dialogue::{Arguments, Entry, Part, Prompt, Reply, Stop, ToolCall, ToolChoice, ToolResult},
+    dialogue::{Entry, Prompt, Reply, Stop, ToolChoice},
     failure::ModelError,
-    hands::{Done, Hands},
+    hands::Hands,
     meter::{Mark, Meter},
     retry::{Gate, Retry},
     stuck::{Circle, Watch},
-    tools::{Job, one_line},
+    transcript::Transcript,
     workbench::{BenchError, Workbench},
 };
 
@@ -56,11 +57,21 @@ pub struct Agent<'a> {
     pub wall: Duration,
 }
 
+/// Where the work goes on from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Earlier {
+    /// What was said; `None` if that was not kept.
+    pub transcript: Option<Transcript>,
+    /// What the model is to know of what happened since.
+    pub since: String,
+}
+
 /// How the work ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Done, or why not. What was changed by then is there in both cases.
-    pub outcome: Outcome,
+    /// Done, or why not. What was changed by then is there in both cases. `None` where it waits for an answer: it goes on by
+    /// what was kept.
+    pub outcome: Option<Outcome>,
     /// What it used up.
     pub spent: Spent,
 }
@@ -68,6 +79,8 @@ pub struct Ended {
 /// Why there is no next round.
 enum Over {
     Done,
+    /// The user was asked and does not answer for now.
+    Parked,
     Failed(Failure),
     Budget(Mark),
 }
@@ -79,8 +92,24 @@ impl From<BenchError> for Over {
 }
 
 impl Agent<'_> {
-    /// Works until it is done. Dropping the future ends it where it is.
-    pub async fn work<W: Workbench>(&self, brief: &Brief, bench: &W) -> Ended {
+    /// Works until it is done; on from what was said `earlier`, if anything was. Dropping the future ends it where it is.
+    pub async fn work<W: Workbench>(
+        &self,
+        brief: &Brief,
+        earlier: Option<Earlier>,
+        bench: &W,
+    ) -> Ended {
+        let entries = match earlier {
+            None => vec![Entry::User(brief.first())],
+            Some(Earlier { transcript, since }) => {
+                let mut entries = transcript.map_or_else(
+                    || vec![Entry::User(brief.first())],
+                    |transcript| transcript.entries(self.client.name()),
+                );
+                entries.push(Entry::User(since));
+                entries
+            }
+        };
         let mut rounds = Rounds {
             agent: self,
             bench,
@@ -89,7 +118,7 @@ impl Agent<'_> {
             watch: Watch::default(),
             prompt: Prompt {
                 system: brief.system(),
-                entries: vec![Entry::User(brief.first())],
+                entries,
                 choice: ToolChoice::Free,
                 max_output: self.model.max_output,
             },
@@ -104,17 +133,19 @@ impl Agent<'_> {
             }
         };
         let outcome = match over {
-            Over::Done => Outcome::Done,
-            Over::Failed(failure) => Outcome::Failed(failure),
+            Over::Done => Some(Outcome::Done),
+            Over::Parked => None,
+            Over::Failed(failure) => Some(Outcome::Failed(failure)),
             Over::Budget(mark) => {
                 rounds.close(&mark).await;
-                Outcome::Failed(Failure::new(
+                Some(Outcome::Failed(Failure::new(
                     FailureKind::Budget,
                     format!("the budget of {} is used up", mark.limit),
                     "review what it has changed so far, or raise `[budget]` in config.toml and run it again with `legwork retry`",
-                ))
+                )))
             }
         };
+        rounds.keep().await;
         Ended {
             outcome,
             spent: rounds.meter.spent().clone(),
@@ -139,6 +170,7 @@ struct Rounds<'a, W> {
 impl<W: Workbench> Rounds<'_, W> {
     async fn one(&mut self) -> Result<(), Over> {
         self.listen().await;
+        self.keep().await;
         self.meter.lines(self.bench.changed_lines().await);
         for mark in self.meter.nearly() {
             let text = format!(
@@ -171,13 +203,16 @@ impl<W: Workbench> Rounds<'_, W> {
         } else {
             0
         };
-        let (results, circle, is_finished) = self.do_all(&calls).await?;
-        self.prompt.entries.push(Entry::Results(results));
+        let made = self.do_all(&calls).await?;
+        self.prompt.entries.push(Entry::Results(made.results));
         // What was said while it finished is still to be looked at.
-        if is_finished && !self.listen().await {
+        if made.is_finished && !self.listen().await {
             return Err(Over::Done);
         }
-        match circle {
+        if let Some(question) = made.question {
+            self.put(&question).await?;
+        }
+        match made.circle {
             None => {}
             Some(Circle::Nudge(what)) => {
                 self.say(format!("You go round in circles: {what}. Look at it in another way, or call `finish` and say what is in the way."))
@@ -188,48 +223,6 @@ impl<W: Workbench> Rounds<'_, W> {
             }
         }
         self.too_long(stop).await
-    }
-
-    /// Takes an answer into the dialogue; gives its calls. Each has a name of its own by then, and none is half.
-    fn remember(&mut self, reply: Reply) -> Vec<ToolCall> {
-        let (mut parts, mut calls) = (Vec::new(), Vec::<ToolCall>::new());
-        for part in reply.parts {
-            match part {
-                Part::Call(mut call) => {
-                    // What was cut cannot be told from what was meant.
-                    let is_half = reply.stop == Stop::Length
-                        && matches!(call.arguments, Arguments::Unreadable { .. });
-                    if is_half {
-                        continue;
-                    }
-                    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-                    let fits = (1..=64).contains(&call.id.len()) && call.id.chars().all(is_name);
-                    if !fits
-                        || self.has_call(&call.id)
-                        || calls.iter().any(|other| other.id == call.id)
-                    {
-                        self.calls += 1;
-                        call.id = format!("legwork_{}", self.calls);
-                    }
-                    calls.push(call.clone());
-                    parts.push(Part::Call(call));
-                }
-                Part::Text(text) if text.trim().is_empty() => {}
-                other => parts.push(other),
-            }
-        }
-        // An answer of thoughts alone is not taken by any API.
-        if parts.iter().any(|part| !matches!(part, Part::Opaque(_))) {
-            self.prompt.entries.push(Entry::Model(parts));
-        }
-        calls
-    }
-
-    fn has_call(&self, id: &str) -> bool {
-        self.prompt.entries.iter().any(|entry| match entry {
-            Entry::Results(results) => results.iter().any(|result| result.call == id),
-            _ => false,
-        })
     }
 
     async fn without_calls(&mut self, stop: Stop, is_empty: bool) -> Result<(), Over> {
@@ -281,68 +274,6 @@ impl<W: Workbench> Rounds<'_, W> {
         );
         self.say(text).await;
         Ok(())
-    }
-
-    /// Does what was asked for, in order, each on what the one before left.
-    async fn do_all(
-        &mut self,
-        calls: &[ToolCall],
-    ) -> Result<(Vec<ToolResult>, Option<Circle>, bool), Over> {
-        let mut results: Vec<ToolResult> = Vec::new();
-        let (mut circle, mut summary) = (None, None);
-        for call in calls {
-            let job = Job::of(call);
-            let about = job
-                .as_ref()
-                .map_or_else(|_| one_line("(not understood)"), Job::about);
-            let tool: String = call.name.chars().take(64).collect();
-            let step = AgentStep::Call {
-                call: call.id.clone(),
-                tool: tool.clone(),
-                about,
-            };
-            self.bench.tell(step).await;
-            let begun = Instant::now();
-            let has_failed = results.iter().any(|result| !result.ok);
-            let done = match &job {
-                _ if summary.is_some() => {
-                    refused("not done, because `finish` was called before it")
-                }
-                Err(why) => refused(why),
-                Ok(Job::Finish { .. }) if has_failed => {
-                    refused("not finished, because a call before it failed: look at that first")
-                }
-                Ok(Job::Finish { summary: words }) => {
-                    summary = Some(words.clone());
-                    Done {
-                        ok: true,
-                        text: "finished".to_owned(),
-                    }
-                }
-                Ok(job) => self.hands.work(job, self.meter.time()).await?,
-            };
-            let step = AgentStep::Result {
-                call: call.id.clone(),
-                ok: done.ok,
-                text: done.text[..done.text.floor_char_boundary(LONGEST_SAID)].to_owned(),
-                millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-            };
-            self.bench.tell(step).await;
-            let signature = format!("{} {}", call.name, call.arguments.to_object());
-            circle = self.watch.take(&signature, &done.text, done.ok).or(circle);
-            results.push(ToolResult {
-                call: call.id.clone(),
-                tool,
-                ok: done.ok,
-                text: done.text,
-            });
-        }
-        let is_finished = summary.is_some();
-        if let Some(summary) = summary {
-            let summary = summary[..summary.floor_char_boundary(LONGEST_SAID)].to_owned();
-            self.bench.tell(AgentStep::Finished { summary }).await;
-        }
-        Ok((results, circle, is_finished))
     }
 
     /// Asks until there is an answer or no hope.
@@ -425,6 +356,24 @@ impl<W: Workbench> Rounds<'_, W> {
         tokio::time::sleep(pause).await;
     }
 
+    /// Puts a question to the user and waits; the answer is heard like anything that they say.
+    async fn put(&mut self, question: &str) -> Result<(), Over> {
+        self.keep().await;
+        let asked = Instant::now();
+        let is_answered = self.bench.ask(question).await?;
+        self.meter.rest(asked.elapsed());
+        if is_answered {
+            Ok(())
+        } else {
+            Err(Over::Parked)
+        }
+    }
+
+    async fn keep(&self) {
+        let transcript = Transcript::new(self.agent.client.name(), &self.prompt.entries);
+        self.bench.keep(transcript).await;
+    }
+
     /// Tells the model what the user said since; gives whether that was anything.
     async fn listen(&mut self) -> bool {
         let texts = self.bench.hear().await;
@@ -468,13 +417,6 @@ impl<W: Workbench> Rounds<'_, W> {
             let summary = summary[..summary.floor_char_boundary(LONGEST_SAID)].to_owned();
             self.bench.tell(AgentStep::Said { text: summary }).await;
         }
-    }
-}
-
-fn refused(why: &str) -> Done {
-    Done {
-        ok: false,
-        text: why.to_owned(),
     }
 }
 

@@ -25,7 +25,7 @@ impl Tool {
 }
 
 /// All there are.
-pub(crate) const TOOLS: [Tool; 5] = [
+pub(crate) const TOOLS: [Tool; 6] = [
     Tool {
         name: "bash",
         description: "Run a shell script at the top of the workspace, in a process of its own: nothing of it is left when it \
@@ -95,6 +95,12 @@ pub(crate) const TOOLS: [Tool; 5] = [
         },
     },
     Tool {
+        name: "ask",
+        description: "Ask the user one question and wait for the answer, which can take long. Only for what they alone can \
+            decide and the work depends on; say what you would do otherwise.",
+        schema: || object(&json!({ "question": { "type": "string" } }), &["question"]),
+    },
+    Tool {
         name: "finish",
         description: "End the work. Call it when the task is done, or when it cannot be done.",
         schema: || {
@@ -139,6 +145,9 @@ pub(crate) enum Job {
     Write {
         path: String,
         content: String,
+    },
+    Ask {
+        question: String,
     },
     Finish {
         summary: String,
@@ -215,6 +224,12 @@ struct Pair {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Ask {
+    question: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Finish {
     summary: String,
 }
@@ -260,6 +275,13 @@ impl Job {
                     _ => return Err("give either `edits`, at least one, or `content`".to_owned()),
                 }
             }
+            "ask" => {
+                let Ask { question } = arguments(call)?;
+                if question.trim().is_empty() {
+                    return Err("`question` is empty".to_owned());
+                }
+                Self::Ask { question }
+            }
             "finish" => {
                 let Finish { summary } = arguments(call)?;
                 Self::Finish { summary }
@@ -301,6 +323,7 @@ impl Job {
             Self::Write { path, content } => {
                 format!("{} (all of it, {} bytes)", one_line(path), content.len())
             }
+            Self::Ask { question } => one_line(question),
             Self::Finish { .. } => String::new(),
         }
     }
@@ -375,7 +398,7 @@ mod tests {
             (
                 "write_file",
                 "{}",
-                "there are bash, read, search, edit, finish",
+                "there are bash, read, search, edit, ask, finish",
             ),
             ("", "{}", "no tool"),
         ] {

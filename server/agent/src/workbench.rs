@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use legwork_model::{AgentStep, Failure};
 
+use crate::transcript::Transcript;
+
 /// A program to run where the work is done.
 #[derive(Clone, Debug)]
 pub struct Errand {
@@ -72,6 +74,13 @@ pub trait Workbench: Sync {
 
     /// What the user said since this was last asked, oldest first. Each is given once.
     fn hear(&self) -> impl Future<Output = Vec<String>> + Send;
+
+    /// Puts a question to the user and waits until something was said, which is then heard. `false`: nothing was for so
+    /// long that the work ends here, to go on another time.
+    fn ask(&self, question: &str) -> impl Future<Output = Result<bool, BenchError>> + Send;
+
+    /// Stores what was said so far.
+    fn keep(&self, transcript: Transcript) -> impl Future<Output = ()> + Send;
 
     /// Stores what was done. Texts are bounded, but hold whatever a model or a program wrote.
     fn tell(&self, step: AgentStep) -> impl Future<Output = ()> + Send;

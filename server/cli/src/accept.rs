@@ -14,12 +14,12 @@ use crate::{
 
 /// Does `accept`.
 pub(crate) async fn accept(places: &Places, args: AcceptArgs) -> Result<(), Failure> {
-    take(places, args.some, Some(args.include_sensitive)).await
+    take(places, args.some, Verdict::Accept(args.include_sensitive)).await
 }
 
 /// Does `reject`.
 pub(crate) async fn reject(places: &Places, args: RejectArgs) -> Result<(), Failure> {
-    take(places, args.some, None).await
+    take(places, args.some, Verdict::Reject(args.reason)).await
 }
 
 /// Does `undo`.
@@ -35,8 +35,15 @@ pub(crate) async fn undo(places: &Places, task: &TaskPrefix, json: bool) -> Resu
     Ok(())
 }
 
-/// An accept if it is said whether sensitive changes are included, else a reject.
-async fn take(places: &Places, some: SomeArgs, accept: Option<bool>) -> Result<(), Failure> {
+/// What is decided.
+enum Verdict {
+    /// Whether sensitive changes are included.
+    Accept(bool),
+    /// Why, if that is said.
+    Reject(Option<String>),
+}
+
+async fn take(places: &Places, some: SomeArgs, verdict: Verdict) -> Result<(), Failure> {
     let client = start::connect(places).await?;
     let task = client.task(some.task.as_str()).await?.task;
     let id = task.id;
@@ -46,27 +53,24 @@ async fn take(places: &Places, some: SomeArgs, accept: Option<bool>) -> Result<(
         &workspace::in_workspace(&task.spec.workspace),
         &review,
     )?;
-    let decide = Decide {
+    let mut decide = Decide {
         picks,
-        include_sensitive: accept.unwrap_or_default(),
         ..Decide::default()
     };
-    let decided = match accept {
-        Some(_) => client.accept(id.as_str(), &decide).await?,
-        None => client.reject(id.as_str(), &decide).await?,
+    let (decided, what) = match verdict {
+        Verdict::Accept(include_sensitive) => {
+            decide.include_sensitive = include_sensitive;
+            (client.accept(id.as_str(), &decide).await?, "accepted")
+        }
+        Verdict::Reject(reason) => {
+            decide.reason = reason;
+            (client.reject(id.as_str(), &decide).await?, "rejected")
+        }
     };
     if some.json {
         output::json(&decided)?;
     } else {
-        tell(
-            if accept.is_some() {
-                "accepted"
-            } else {
-                "rejected"
-            },
-            &id,
-            &decided,
-        );
+        tell(what, &id, &decided);
     }
     Ok(())
 }

@@ -274,6 +274,9 @@ pub(crate) struct AcceptArgs {
 pub(crate) struct RejectArgs {
     #[command(flatten)]
     pub(crate) some: SomeArgs,
+    /// Why; the agent is told if it goes on.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
 }
 
 /// Some changes of a task.

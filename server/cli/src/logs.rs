@@ -34,6 +34,7 @@ fn tell(event: &Event, json: bool) -> Result<(), Failure> {
     let text = match &event.body {
         EventBody::Output { text, .. } => text.clone(),
         EventBody::Agent { step, .. } => step.lines(),
+        EventBody::Asked { question } => format!("asks the user: {}\n", question.trim_end()),
         _ => return Ok(()),
     };
     if json {

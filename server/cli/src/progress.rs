@@ -68,6 +68,7 @@ impl Progress {
             EventBody::State { .. }
             | EventBody::Outcome { .. }
             | EventBody::Message { .. }
+            | EventBody::Asked { .. }
             | EventBody::Review { .. }
             | EventBody::Changes { .. } => {}
         }

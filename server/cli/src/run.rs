@@ -1,6 +1,6 @@
 //! `legwork run`: a task in the foreground. It runs in the daemon all the same, and goes on when this process ends.
 
-use legwork_model::{Outcome, Report, TaskId, TaskState};
+use legwork_model::{EventBody, Outcome, Report, TaskId, TaskState};
 use legwork_wire::{Client, Decide, FileReview, HunkState, Places, Review, Submit, TaskDetail};
 use serde::Serialize;
 
@@ -94,7 +94,14 @@ async fn wait(
     loop {
         tokio::select! {
             event = follow.next() => match event? {
-                Some(event) => progress.tell(&event.body),
+                Some(event) => {
+                    progress.tell(&event.body);
+                    if let EventBody::Asked { question } = &event.body {
+                        let id = task.short();
+                        progress.note(&format!("the agent asks: {}", printable(question)));
+                        progress.note(&format!("answer it with `legwork say {id} TEXT`"));
+                    }
+                }
                 None => break,
             },
             pressed = tokio::signal::ctrl_c() => {

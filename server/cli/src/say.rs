@@ -17,6 +17,8 @@ pub(crate) async fn say(places: &Places, args: SayArgs) -> Result<(), Failure> {
         let when = match said.hearing {
             Hearing::AtStart => "hears it when it begins",
             Hearing::NextTurn => "hears it at its next turn",
+            Hearing::Answer => "hears it now",
+            Hearing::Resumed => "hears it in a new machine, where it goes on",
         };
         output::note(&format!("the agent of task {} {when}", said.task.short()));
     }

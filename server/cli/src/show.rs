@@ -98,6 +98,12 @@ fn told(detail: &TaskDetail, review: &Review, now: i64) -> String {
         lines.field("ended", &moment::local(finished));
     }
     report(&mut lines, task);
+    if let Some(question) = &task.question {
+        for line in question.lines().filter(|line| !line.trim().is_empty()) {
+            lines.field("asks", &printable(line));
+        }
+        lines.field("answer", &format!("`legwork say {} TEXT`", task.id.short()));
+    }
     for notice in &detail.notices {
         lines.field("notice", &printable(notice));
     }

@@ -13,6 +13,7 @@ pub(crate) fn state(task: &Task) -> String {
         TaskState::Queued => "queued".to_owned(),
         TaskState::Preparing => "preparing".to_owned(),
         TaskState::Running => "running".to_owned(),
+        TaskState::NeedsInput => "needs input".to_owned(),
         TaskState::Collecting => "collecting".to_owned(),
         TaskState::Ready => {
             let hunks = count(task.pending.into(), "hunk");
@@ -137,6 +138,7 @@ pub(crate) mod tests {
             finished: None,
             pending,
             report: None,
+            question: None,
         }
     }
 

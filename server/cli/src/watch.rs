@@ -63,6 +63,7 @@ fn told(event: &Event) -> Option<String> {
             verdict::count(u64::from(*pending), "hunk")
         )),
         EventBody::Notice { text } => Some(printable(text).into_owned()),
+        EventBody::Asked { question } => Some(format!("asks: {}", printable(question))),
         EventBody::Message { text } => Some(format!("you say: {}", printable(text))),
         EventBody::Agent {
             step: AgentStep::Waiting { why, .. },

@@ -6,6 +6,7 @@
 //! | prepare | `prepare.rs` | the spec → a snapshot and a running sandbox |
 //! | | `asked.rs` | what the user said → variables of the command |
 //! | | `lay.rs` | what an earlier machine left → a fresh one |
+//! | | `earlier.rs` | what it left when it ran before → the same in a new sandbox |
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
 //! | | `agent.rs` | or the built-in agent → how it ended; its steps are stored on the way |
 //! | | `index.rs`, `guides.rs` | the snapshot → what the agent is told of it at the start |
@@ -15,6 +16,7 @@
 mod agent;
 mod asked;
 mod collect;
+mod earlier;
 mod ending;
 mod guides;
 mod index;
@@ -102,12 +104,12 @@ struct Findings {
     refused: Vec<Refused>,
 }
 
-/// Runs a queued task once.
+/// Runs a queued task once. `None`: its agent waits for an answer, and what it changed is kept.
 pub(crate) async fn attempt(
     room: Arc<Room>,
     task: TaskId,
     stop: watch::Receiver<Option<StopReason>>,
-) -> Finish {
+) -> Option<Finish> {
     let mut findings = Findings::default();
     let job = Job {
         room,
@@ -115,7 +117,12 @@ pub(crate) async fn attempt(
         stop,
     };
     let outcome = match job.phases(&mut findings).await {
-        Ok(outcome) => outcome,
+        Ok(Some(outcome)) => outcome,
+        Ok(None) => {
+            job.park(findings.report).await;
+            return None;
+        }
+        Err(Break::Stopped(StopReason::Interrupted)) if job.is_asking().await => return None,
         Err(Break::Failed(failure)) => Outcome::Failed(failure),
         Err(Break::Stopped(StopReason::Cancelled)) => Outcome::Cancelled,
         Err(Break::Stopped(StopReason::Interrupted)) => Outcome::Failed(interrupted()),
@@ -125,12 +132,12 @@ pub(crate) async fn attempt(
         notices,
         refused,
     } = findings;
-    Finish {
+    Some(Finish {
         outcome,
         report,
         refused,
         notices,
-    }
+    })
 }
 
 /// How a task is told that the daemon went away under it.
@@ -151,8 +158,9 @@ struct Job {
 }
 
 impl Job {
-    async fn phases(&self, findings: &mut Findings) -> Result<Outcome, Break> {
+    async fn phases(&self, findings: &mut Findings) -> Result<Option<Outcome>, Break> {
         let task = self.task().await?;
+        let was_here = self.was_here();
         findings.report.timings.queued = u64::try_from(clock::now() - task.created).unwrap_or(0);
         self.to(Transition::Start).await?;
         let ready = match task.spec.worker {
@@ -160,8 +168,11 @@ impl Job {
             Worker::Command { .. } => None,
         };
         let prepared = self.prepare(&task, findings).await?;
-        self.to(Transition::Boot).await?;
         let sandbox = prepared.sandbox;
+        if was_here {
+            self.lay_earlier(&sandbox).await?;
+        }
+        self.to(Transition::Boot).await?;
         let ended = self
             .in_sandbox(
                 &task,
@@ -183,27 +194,31 @@ impl Job {
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
         findings: &mut Findings,
-    ) -> Result<Outcome, Break> {
+    ) -> Result<Option<Outcome>, Break> {
         let run = async {
             match (&task.spec.worker, ready) {
-                (Worker::Command { argv }, _) => self.run(task, argv, sandbox, findings).await,
+                (Worker::Command { argv }, _) => {
+                    self.run(task, argv, sandbox, findings).await.map(Some)
+                }
                 (Worker::Builtin, Some(ready)) => {
                     self.work(task, ready, sandbox, snapshot, findings).await
                 }
                 (Worker::Builtin, None) => Err(Break::Stopped(StopReason::Interrupted)),
             }
         };
-        let (ran, live) = self.beside(task, sandbox, snapshot, run).await;
+        let (ran, live) = self.beside(task, sandbox, snapshot, run).await?;
         findings.notices.extend(live.notice);
         let outcome = match ran {
             // The command is gone with its substream; what it changed by then is still the user's to look at.
-            Err(Break::Stopped(StopReason::Cancelled)) => Outcome::Cancelled,
+            Err(Break::Stopped(StopReason::Cancelled)) => Some(Outcome::Cancelled),
             ended => ended?,
         };
         let clock = Instant::now();
-        self.to(Transition::End).await?;
+        if outcome.is_some() {
+            self.to(Transition::End).await?;
+        }
         let collected = self.collect(task, sandbox, snapshot, live.told, findings);
-        if outcome == Outcome::Cancelled {
+        if outcome == Some(Outcome::Cancelled) {
             let late = |_| Break::Stopped(StopReason::Cancelled);
             tokio::time::timeout(FAREWELL, collected)
                 .await

@@ -162,6 +162,7 @@ impl Reviewer {
             token: TaskId::random().to_string(),
             gesture: decide.gesture.clone(),
             kind: DecisionKind::Accept,
+            reason: None,
             picks: plan
                 .picks
                 .into_iter()
@@ -218,6 +219,7 @@ impl Reviewer {
             token: TaskId::random().to_string(),
             gesture: decide.gesture.clone(),
             kind: DecisionKind::Reject,
+            reason: decide.reason.clone(),
             picks: choice
                 .chosen
                 .into_iter()

@@ -33,6 +33,9 @@ pub(crate) fn recover(
         room.store
             .with(|db| db.finish(&task.id, &finish, clock::now()))?;
     }
+    for task in room.store.with(|db| db.with_unheard())? {
+        room.store.with(|db| db.wake(&task, clock::now()))?;
+    }
     remove_sandboxes(&room.state);
     match retention::sweep(&room.store, &room.state, &room.blobs, settings.retention) {
         Ok(0) => {}

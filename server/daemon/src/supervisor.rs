@@ -26,6 +26,8 @@ const OVERHEAD: ByteSize = ByteSize::mib(128);
 pub(crate) enum Message {
     /// A task was stored as queued; `memory` is what its guest has.
     Queued { task: TaskId, memory: ByteSize },
+    /// Something was said to the agent of a task, and is stored.
+    Said { task: TaskId },
     /// Stop a task; answered when it is over.
     Cancel {
         task: TaskId,
@@ -116,7 +118,7 @@ impl Supervisor {
                     Some(message) => self.handle(message).await,
                     None => self.end(),
                 },
-                Some(ended) = self.jobs.join_next() => self.ended(ended),
+                Some(ended) = self.jobs.join_next() => self.ended(ended).await,
                 changed = clients.changed() => if changed.is_err() {
                     self.end();
                 },
@@ -131,6 +133,9 @@ impl Supervisor {
     async fn handle(&mut self, message: Message) {
         match message {
             Message::Queued { task, memory } => self.queue.push(task, weight(memory)),
+            // One that runs hears it, or is looked at when it ends.
+            Message::Said { task } if !self.running.contains_key(&task) => self.wake(&task).await,
+            Message::Said { .. } => {}
             Message::Cancel { task, reply } => self.cancel(task, reply).await,
             Message::Count { reply } => answer(reply, (self.queue.running(), self.queue.waiting())),
             Message::Stop { force, reply } => {
@@ -165,7 +170,7 @@ impl Supervisor {
         if let Some(running) = self.running.get_mut(&task) {
             running.stop.send_replace(Some(StopReason::Cancelled));
             running.waiters.push(reply);
-        } else if self.queue.remove(&task) {
+        } else if self.queue.remove(&task) || self.is_parked(&task).await {
             let finish = Finish::with(Outcome::Cancelled, Report::default());
             keep(&self.room, &task, finish).await;
             answer(reply, Cancelled::Over);
@@ -174,7 +179,28 @@ impl Supervisor {
         }
     }
 
-    fn ended(&mut self, ended: Result<TaskId, tokio::task::JoinError>) {
+    /// Whether its agent waits for an answer and has no machine.
+    async fn is_parked(&self, task: &TaskId) -> bool {
+        let id = task.clone();
+        let found = self.room.store.call(move |db| db.task(&id)).await;
+        found.is_ok_and(|task| task.state == TaskState::NeedsInput)
+    }
+
+    /// Puts a task that does not run into the queue if its agent has something to hear.
+    async fn wake(&mut self, task: &TaskId) {
+        let id = task.clone();
+        let woken = self.room.store.call(move |db| {
+            let waits = db.wake(&id, clock::now())?;
+            waits.then(|| db.task(&id)).transpose()
+        });
+        match woken.await {
+            Ok(Some(task)) => self.queue.push(task.id, weight(task.spec.limits.memory)),
+            Ok(None) => {}
+            Err(error) => tracing::error!(%task, %error, "a task cannot be woken"),
+        }
+    }
+
+    async fn ended(&mut self, ended: Result<TaskId, tokio::task::JoinError>) {
         match ended {
             Ok(task) => {
                 self.queue.finish(&task);
@@ -186,6 +212,7 @@ impl Supervisor {
                 {
                     answer(waiter, Cancelled::Over);
                 }
+                self.wake(&task).await;
             }
             // `contained` holds no code that panics, and nobody aborts it.
             Err(error) => tracing::error!(%error, "a job was lost"),
@@ -213,17 +240,19 @@ async fn contained(
     stop: watch::Receiver<Option<StopReason>>,
 ) -> TaskId {
     let attempt = tokio::spawn(job::attempt(Arc::clone(&room), task.clone(), stop)).await;
-    let finish = attempt.unwrap_or_else(|error| {
+    let left = attempt.unwrap_or_else(|error| {
         tracing::error!(%task, %error, "the job ended in a panic");
         let failure = Failure::new(
             FailureKind::Internal,
             "Legwork made a mistake while it ran this task",
             "try it again with `legwork retry`, and report it with the daemon's log",
         );
-        Finish::with(Outcome::Failed(failure), Report::default())
+        Some(Finish::with(Outcome::Failed(failure), Report::default()))
     });
     room.tidy(&task).await;
-    keep(&room, &task, finish).await;
+    if let Some(finish) = left {
+        keep(&room, &task, finish).await;
+    }
     task
 }
 

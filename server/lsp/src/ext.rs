@@ -47,6 +47,8 @@ pub(crate) struct TasksParams {
     pub(crate) running: usize,
     pub(crate) ready: usize,
     pub(crate) failed: usize,
+    /// Those that wait for an answer.
+    pub(crate) asking: usize,
     pub(crate) tasks: Vec<TaskItem>,
 }
 
@@ -58,6 +60,8 @@ pub(crate) struct TaskItem {
     pub(crate) pending: u32,
     pub(crate) files: usize,
     pub(crate) outcome: Option<String>,
+    /// What its agent asks.
+    pub(crate) question: Option<String>,
     pub(crate) created: i64,
     pub(crate) finished: Option<i64>,
     pub(crate) emulated: bool,
@@ -97,6 +101,7 @@ pub(crate) fn tasks(tasks: &tasks::Tasks) -> TasksParams {
             pending: task.pending,
             files: known.desk.as_ref().map_or(0, |desk| desk.files.len()),
             outcome: task.outcome.as_ref().map(tasks::outcome),
+            question: task.question.clone(),
             created: task.created,
             finished: task.finished,
             emulated: task.report.as_ref().is_some_and(|report| report.emulated),
@@ -108,6 +113,7 @@ pub(crate) fn tasks(tasks: &tasks::Tasks) -> TasksParams {
         running: count(&["queued", "running"]),
         ready: count(&["ready"]),
         failed: count(&["failed"]),
+        asking: count(&["needs-input"]),
         tasks: items.collect(),
     }
 }

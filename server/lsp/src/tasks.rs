@@ -152,6 +152,7 @@ pub(crate) fn word(task: &Task) -> &'static str {
     match (task.state, &task.outcome) {
         (TaskState::Queued, _) => "queued",
         (TaskState::Preparing | TaskState::Running | TaskState::Collecting, _) => "running",
+        (TaskState::NeedsInput, _) => "needs-input",
         (TaskState::Ready, _) => "ready",
         (TaskState::Ended, Some(Outcome::Failed(_))) => "failed",
         (TaskState::Ended, Some(Outcome::Cancelled)) => "cancelled",

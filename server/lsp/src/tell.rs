@@ -64,6 +64,11 @@ pub(crate) async fn event(session: &Session, event: &Event) {
         EventBody::State {
             state: TaskState::Queued,
         } => progress(session, &event.task, &title, "queued").await,
+        EventBody::Asked { question } => {
+            progress(session, &event.task, &title, "needs input").await;
+            let text = format!("needs input: {title}: {question}");
+            say(session, MessageType::Info, &text).await;
+        }
         EventBody::Outcome { outcome, pending } => {
             end(session, &event.task).await;
             let changes = match pending {

@@ -67,6 +67,11 @@ pub enum EventBody {
         /// What.
         text: String,
     },
+    /// The agent asks the user something and waits for the answer.
+    Asked {
+        /// What.
+        question: String,
+    },
     /// The built-in agent did something.
     Agent {
         /// [`STEP_VERSION`](crate::STEP_VERSION) of who wrote it.

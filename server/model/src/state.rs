@@ -4,9 +4,13 @@
 //!   Queued ──Start──▶ Preparing ──Boot──▶ Running ──End──▶ Collecting ──Collected──▶ Ready
 //!     │                  │                   │                 │                      │
 //!     └──────────────────┴───── Finish ──────┴─────────────────┴──▶ Ended          Settle
-//!                                                                     ▲               │
-//!                                                                     └───────────────┘
+//!                                            │                        ▲               │
+//!                                      Ask   ▼   Answer               └───────────────┘
+//!                                        NeedsInput
 //! ```
+//!
+//! *NeedsInput* means that the agent has asked the user something. Its machine may be kept for the answer; where it was not,
+//! the answer queues the task again (`Resume`), as what is said to a task that is over does.
 //!
 //! *Ready* means that there are changes nobody has decided on yet, whatever the outcome was. *Ended* means that nothing
 //! is pending any more. Undoing an accept makes an ended task ready again (`Reopen`).
@@ -23,6 +27,8 @@ pub enum TaskState {
     Preparing,
     /// The command runs.
     Running,
+    /// The agent waits for an answer of the user.
+    NeedsInput,
     /// The changes are on their way to the host.
     Collecting,
     /// Changes wait for a decision.
@@ -38,6 +44,12 @@ pub enum Transition {
     Start,
     /// The guest agent answered.
     Boot,
+    /// The agent has a question.
+    Ask,
+    /// It was answered while the machine was there.
+    Answer,
+    /// It goes on where it left off, in a new machine.
+    Resume,
     /// The command ended.
     End,
     /// The changes are stored and there are some.
@@ -53,13 +65,17 @@ pub enum Transition {
 impl TaskState {
     /// The state after `transition`; `None` if that cannot happen here.
     pub fn next(self, transition: Transition) -> Option<Self> {
-        use TaskState::{Collecting, Ended, Preparing, Queued, Ready, Running};
+        use TaskState::{Collecting, Ended, NeedsInput, Preparing, Queued, Ready, Running};
         Some(match (self, transition) {
             (Queued, Transition::Start) => Preparing,
             (Preparing, Transition::Boot) => Running,
-            (Running, Transition::End) => Collecting,
-            (Collecting, Transition::Collected) => Ready,
-            (Queued | Preparing | Running | Collecting, Transition::Finish)
+            (Running, Transition::Ask) => NeedsInput,
+            (NeedsInput, Transition::Answer) => Running,
+            (NeedsInput | Ready | Ended, Transition::Resume) => Queued,
+            (Running | NeedsInput, Transition::End) => Collecting,
+            // One that was resumed may end with what it left before.
+            (Queued | Preparing | NeedsInput | Collecting, Transition::Collected) => Ready,
+            (Queued | Preparing | Running | NeedsInput | Collecting, Transition::Finish)
             | (Ready, Transition::Settle) => Ended,
             (Ended, Transition::Reopen) => Ready,
             _ => return None,
@@ -68,7 +84,10 @@ impl TaskState {
 
     /// Whether a sandbox may exist for it.
     pub fn is_active(self) -> bool {
-        matches!(self, Self::Preparing | Self::Running | Self::Collecting)
+        matches!(
+            self,
+            Self::Preparing | Self::Running | Self::NeedsInput | Self::Collecting
+        )
     }
 
     /// Whether it will not run any more.

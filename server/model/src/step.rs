@@ -94,6 +94,26 @@ impl Spent {
     }
 }
 
+impl Spent {
+    /// This and what was used up later, with the later model's name.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        let cost = match (self.cost, later.cost) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+        };
+        Self {
+            model: later.model,
+            steps: self.steps.saturating_add(later.steps),
+            requests: self.requests.saturating_add(later.requests),
+            input: self.input.saturating_add(later.input),
+            cached: self.cached.saturating_add(later.cached),
+            output: self.output.saturating_add(later.output),
+            cost,
+        }
+    }
+}
+
 impl AgentStep {
     /// As lines of a log, the last one ended; empty for what a log does not need.
     pub fn lines(&self) -> String {

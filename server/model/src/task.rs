@@ -104,6 +104,9 @@ pub struct Task {
     pub pending: u32,
     /// How it ran, once it has.
     pub report: Option<Report>,
+    /// What its agent asks, while it waits for the answer.
+    #[serde(default)]
+    pub question: Option<String>,
 }
 
 /// How a task ran.

@@ -91,6 +91,10 @@ pub enum Hearing {
     AtStart,
     /// At its next turn: it is working.
     NextTurn,
+    /// Now: it waits for an answer.
+    Answer,
+    /// In a new machine, in which it goes on where it left off: the task was over.
+    Resumed,
 }
 
 /// All about a task.

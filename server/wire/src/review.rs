@@ -119,6 +119,9 @@ pub struct Decide {
     /// A name for what the user did in one go, where that takes several requests: an undo takes them back together.
     #[serde(default)]
     pub gesture: Option<String>,
+    /// Why, for the agent if it goes on: of a reject.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Which decision is to be taken back.

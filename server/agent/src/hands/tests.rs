@@ -53,6 +53,12 @@ impl Workbench for Folder {
         Vec::new()
     }
 
+    async fn ask(&self, _question: &str) -> Result<bool, BenchError> {
+        Ok(false)
+    }
+
+    async fn keep(&self, _transcript: crate::Transcript) {}
+
     async fn tell(&self, _step: AgentStep) {}
 }
 

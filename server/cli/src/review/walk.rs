@@ -197,6 +197,7 @@ impl Walk {
             include_sensitive: false,
             digest: Some(self.review.digest),
             gesture: None,
+            reason: None,
         }
     }
 }

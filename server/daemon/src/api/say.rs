@@ -8,7 +8,7 @@ use super::{
     Api, Refusal,
     request::{Named, Sent},
 };
-use crate::clock;
+use crate::{clock, supervisor::Message};
 
 /// Stores it first: from then on it survives everything, and only then is it said to be heard.
 pub(super) async fn say(
@@ -29,34 +29,24 @@ pub(super) async fn say(
     let said = api.store.call(move |db| {
         let id = db.resolve(&name)?;
         let task = db.task(&id)?;
-        let can = can_hear(&task.spec.worker, task.state);
-        match can {
-            Ok(()) => {
-                let state = db.say(&id, &text, clock::now())?;
-                Ok(Ok((id, state)))
-            }
-            Err((why, hint)) => Ok(Err(Refusal::conflict(format!("task {id} {why}"), hint))),
+        if task.spec.worker != Worker::Builtin {
+            return Ok(Err(Refusal::conflict(
+                format!("task {id} is done by a command, which hears nothing"),
+                "run it again with `legwork retry`, or delegate it anew with other words",
+            )));
         }
+        let state = db.say(&id, &text, clock::now())?;
+        Ok(Ok((id, state)))
     });
     let (task, state) = said.await??;
+    // A daemon that is ending leaves it to the next one.
+    let message = Message::Said { task: task.clone() };
+    drop(api.supervisor.send(message).await);
     let hearing = match state {
+        TaskState::Queued | TaskState::Preparing => Hearing::AtStart,
         TaskState::Running => Hearing::NextTurn,
-        _ => Hearing::AtStart,
+        TaskState::NeedsInput => Hearing::Answer,
+        TaskState::Collecting | TaskState::Ready | TaskState::Ended => Hearing::Resumed,
     };
     Ok(Json(Said { task, hearing }))
-}
-
-/// Whether anybody hears what is said to such a task; else why not, and what to do.
-fn can_hear(worker: &Worker, state: TaskState) -> Result<(), (&'static str, &'static str)> {
-    match (worker, state) {
-        (Worker::Builtin, TaskState::Queued | TaskState::Preparing | TaskState::Running) => Ok(()),
-        (Worker::Builtin, _) => Err((
-            "is over, so its agent hears nothing any more",
-            "delegate the rest as a new task",
-        )),
-        _ => Err((
-            "is done by a command, which hears nothing",
-            "run it again with `legwork retry`, or delegate it anew with other words",
-        )),
-    }
 }

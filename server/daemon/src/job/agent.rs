@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use legwork_agent::{Agent, BenchError, Brief, End, Ended, Errand, Lookup, Workbench};
+use legwork_agent::{Agent, BenchError, Brief, End, Ended, Errand, Lookup, Transcript, Workbench};
 use legwork_host::{Exit, ExitStatus, Output, Program, Running, Sandbox, Source};
 use legwork_model::{AgentStep, EntryKind, EventBody, Outcome, Phase, STEP_VERSION, Stream, Task};
 use legwork_workspace::Snapshot;
@@ -48,7 +48,7 @@ impl Job {
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
         findings: &mut Findings,
-    ) -> Result<Outcome, Break> {
+    ) -> Result<Option<Outcome>, Break> {
         let started = Instant::now();
         let indexed = self.unless_stopped(self.index(task, snapshot)).await?;
         findings.report.timings.map = millis(started);
@@ -71,7 +71,11 @@ impl Job {
             budget: ready.budget,
             wall: task.spec.limits.wall,
         };
-        let ended = self.unless_stopped(agent.work(&brief, &bench)).await;
+        let earlier = self.earlier_words().await?;
+        let started = Instant::now();
+        let ended = self
+            .unless_stopped(agent.work(&brief, earlier, &bench))
+            .await;
         findings.report.timings.command = millis(started);
         let used = bench
             .used
@@ -81,7 +85,8 @@ impl Job {
         findings.report.peak_memory = used.peak_memory;
         findings.report.cpu_ms = u64::try_from(used.cpu.as_millis()).unwrap_or(u64::MAX);
         let Ended { outcome, spent } = ended?;
-        findings.report.agent = Some(spent);
+        let before = task.report.as_ref().and_then(|report| report.agent.clone());
+        findings.report.agent = Some(before.unwrap_or_default().and(spent));
         Ok(outcome)
     }
 }
@@ -194,6 +199,14 @@ impl Workbench for Bench<'_> {
         })
     }
 
+    async fn ask(&self, question: &str) -> Result<bool, BenchError> {
+        self.job.ask(question).await.map_err(BenchError)
+    }
+
+    async fn keep(&self, transcript: Transcript) {
+        self.job.keep_words(transcript).await;
+    }
+
     async fn tell(&self, step: AgentStep) {
         self.job
             .append(vec![EventBody::Agent {
@@ -205,13 +218,14 @@ impl Workbench for Bench<'_> {
 }
 
 /// What a model or a program wrote, without what would command a terminal.
+pub(super) fn clean(text: String) -> String {
+    let mut printer = Printer::new(u64::MAX);
+    let mut clean = printer.print(Stream::Stdout, text.as_bytes());
+    clean.extend(printer.end().into_iter().map(|(_, rest)| rest));
+    clean
+}
+
 fn printable(step: AgentStep) -> AgentStep {
-    let clean = |text: String| {
-        let mut printer = Printer::new(u64::MAX);
-        let mut clean = printer.print(Stream::Stdout, text.as_bytes());
-        clean.extend(printer.end().into_iter().map(|(_, rest)| rest));
-        clean
-    };
     match step {
         AgentStep::Said { text } => AgentStep::Said { text: clean(text) },
         AgentStep::Call { call, tool, about } => AgentStep::Call {

@@ -20,7 +20,7 @@ use tokio::{
 };
 
 use super::{
-    Job, Room,
+    Break, Job, Room,
     collect::{Incoming, keep_base, kept, unmerged, unusable, what, workspace},
 };
 use crate::review::Told;
@@ -57,13 +57,20 @@ impl Job {
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
         work: impl Future<Output = T>,
-    ) -> (T, Live) {
+    ) -> Result<(T, Live), Break> {
         let (frames, inbox) = mpsc::channel(64);
         let (skips, skipped) = mpsc::channel(64);
         let (room, id) = (Arc::clone(&self.room), self.id.clone());
         let (snapshot, root) = (Arc::clone(snapshot), task.spec.workspace.clone());
+        let earlier = tokio::task::spawn_blocking({
+            let (room, id, snapshot) = (Arc::clone(&room), id.clone(), Arc::clone(&snapshot));
+            move || room.reviewer.told(&id, &snapshot)
+        });
+        let mut told = earlier
+            .await
+            .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+            .map_err(|error| unmerged(&error))?;
         let follower = tokio::task::spawn_blocking(move || {
-            let mut told = Told::default();
             let followed = workspace(&room, &id, &root)
                 .map_err(|failure| failure.message)
                 .and_then(|workspace| {
@@ -93,7 +100,7 @@ impl Job {
             tracing::warn!(task = %self.id, reason, "the watch ended early");
             format!("not all changes were shown while the task ran: {reason}")
         });
-        (value, Live { told, notice })
+        Ok((value, Live { told, notice }))
     }
 }
 

@@ -28,12 +28,19 @@ impl Job {
         findings: &mut Findings,
     ) -> Result<Prepared, Break> {
         let started = Instant::now();
-        self.tell(
-            Phase::Capture,
-            format!("capturing {}", task.spec.workspace.display()),
-        )
-        .await;
-        let (snapshot, head) = self.capture(task).await?;
+        let (snapshot, head) = match self.earlier_snapshot().await? {
+            Some(snapshot) => {
+                let detail = "going on with what was captured before";
+                self.tell(Phase::Capture, detail).await;
+                let head = task.report.as_ref().and_then(|report| report.head.clone());
+                (snapshot, head)
+            }
+            None => {
+                let detail = format!("capturing {}", task.spec.workspace.display());
+                self.tell(Phase::Capture, detail).await;
+                self.capture(task).await?
+            }
+        };
         findings.report.head = head;
         findings.report.timings.capture = millis(started);
         findings.report.files = u64::try_from(snapshot.manifest.files()).unwrap_or(u64::MAX);

@@ -76,6 +76,7 @@ impl Reviewer {
             token: TaskId::random().to_string(),
             gesture: settle.gesture.clone(),
             kind: DecisionKind::Accept,
+            reason: None,
             picks: record.picks,
             moved: Vec::new(),
             edits: Vec::new(),

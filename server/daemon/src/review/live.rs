@@ -33,6 +33,23 @@ pub(crate) struct Told {
 }
 
 impl Reviewer {
+    /// What a task has shown by now, for one that goes on in a new machine.
+    pub(crate) fn told(&self, task: &TaskId, snapshot: &Snapshot) -> Result<Told, ReviewError> {
+        let mut told = Told::default();
+        for row in self.store.with(|db| db.files(task))? {
+            let path = row.path().clone();
+            let mut change = row.change.clone();
+            if let Some(base) = found(snapshot, &row) {
+                let base = base.map(|base| sides::side(&base, &self.blobs));
+                change.before = base.transpose()?;
+                told.moved.insert(path.clone());
+            }
+            told.last.insert(path.clone(), highest(Some(&row)));
+            told.seen.insert(path, change);
+        }
+        Ok(told)
+    }
+
     /// Merges the changes of a running task into its review; gives whether that was done. It is not while an editor has one of the
     /// files in hand, if `patient`. The bases of all changes are in the blob store.
     pub(crate) fn revise(

@@ -231,6 +231,7 @@ fn a_decision_that_was_cut_off_is_finished_or_forgotten_by_the_next_daemon() {
             token: TaskId::random().to_string(),
             gesture: None,
             kind: DecisionKind::Accept,
+            reason: None,
             picks: plan
                 .picks
                 .into_iter()

@@ -31,6 +31,9 @@ pub(crate) struct Decision {
     #[serde(default)]
     pub(crate) gesture: Option<String>,
     pub(crate) kind: DecisionKind,
+    /// Why, in the user's words.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
     /// What it was about: file and hunks.
     pub(crate) picks: Vec<(TreePath, Vec<u32>)>,
     /// Where the reviews of its files stand after an accept.
@@ -237,6 +240,29 @@ impl Db {
             .iter()
             .map(|body| serde_json::from_str(body))
             .collect::<Result<_, _>>()?)
+    }
+
+    /// Why hunks were turned down, where that was said.
+    pub(crate) fn reasons(
+        &mut self,
+        task: &TaskId,
+    ) -> Result<Vec<(TreePath, u32, String)>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT body FROM decisions WHERE task = ?1 AND state = 'done' AND body ->> '$.reason' IS NOT NULL",
+        )?;
+        let bodies = statement
+            .query_map([task.as_str()], |row| row.get::<_, String>(0))?
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut reasons = Vec::new();
+        for body in bodies {
+            let Decision { picks, reason, .. } = serde_json::from_str(&body)?;
+            let hunks = picks
+                .into_iter()
+                .flat_map(|(path, ids)| ids.into_iter().map(move |id| (path.clone(), id)));
+            let why = reason.unwrap_or_default();
+            reasons.extend(hunks.map(|(path, id)| (path, id, why.clone())));
+        }
+        Ok(reasons)
     }
 
     /// All that the decisions of a task wrote, and what takes it back.

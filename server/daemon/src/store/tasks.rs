@@ -12,7 +12,7 @@ use super::{Db, StoreError, decisions, events};
 
 /// Columns that [`raw`] reads, in its order.
 const COLUMNS: &str = "t.id, t.spec, t.state, t.outcome, t.created, t.finished, t.report, \
-     (SELECT coalesce(sum(pending), 0) FROM files WHERE task = t.id)";
+     (SELECT coalesce(sum(pending), 0) FROM files WHERE task = t.id), t.question";
 
 /// How many candidates an ambiguous prefix is told with.
 const CANDIDATES: u32 = 5;
@@ -208,7 +208,8 @@ impl Db {
         self.write(|open| {
             let pending = decisions::pending(open, id)?;
             open.execute(
-                "UPDATE tasks SET outcome = ?2, report = ?3, refused = ?4, notices = ?5, finished = ?6, buffers = NULL \
+                "UPDATE tasks SET outcome = ?2, report = ?3, refused = ?4, notices = ?5, finished = ?6, buffers = NULL, \
+                 question = NULL \
                  WHERE id = ?1",
                 params![
                     id.as_str(),
@@ -321,6 +322,7 @@ fn raw(
     Option<i64>,
     Option<String>,
     u32,
+    Option<String>,
 )> {
     Ok((
         row.get(0)?,
@@ -331,6 +333,7 @@ fn raw(
         row.get(5)?,
         row.get(6)?,
         row.get(7)?,
+        row.get(8)?,
     ))
 }
 
@@ -345,9 +348,10 @@ fn task(
         Option<i64>,
         Option<String>,
         u32,
+        Option<String>,
     ),
 ) -> Result<Task, StoreError> {
-    let (text, spec, state, outcome, created, finished, report, pending) = raw;
+    let (text, spec, state, outcome, created, finished, report, pending, question) = raw;
     Ok(Task {
         id: id(&text)?,
         spec: serde_json::from_str(&spec)?,
@@ -359,5 +363,6 @@ fn task(
         finished,
         pending,
         report: report.map(|text| serde_json::from_str(&text)).transpose()?,
+        question,
     })
 }

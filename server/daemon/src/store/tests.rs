@@ -66,6 +66,7 @@ fn rejection(files: &[&str]) -> Decision {
         token: TaskId::random().to_string(),
         gesture: None,
         kind: DecisionKind::Reject,
+        reason: None,
         picks: files
             .iter()
             .map(|path| (path.parse::<TreePath>().unwrap(), vec![1]))

@@ -27,6 +27,8 @@ pub(crate) struct Arguments {
     pub(super) to: Option<u32>,
     pub(super) hunk: Option<String>,
     pub(super) task: Option<String>,
+    /// Why something is rejected.
+    pub(super) reason: Option<String>,
     /// From 0.
     pub(super) line: Option<u32>,
 }

@@ -176,6 +176,7 @@ pub(super) async fn reject(
         picks,
         include_sensitive: true,
         gesture: Some(session.gesture(task)),
+        reason: arguments.reason.clone(),
         ..Decide::default()
     };
     let decided = session

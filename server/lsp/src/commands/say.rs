@@ -37,6 +37,8 @@ pub(super) async fn say(session: &Session, arguments: &Arguments) -> Result<Valu
     let when = match said.hearing {
         Hearing::AtStart => "the agent hears it when it begins",
         Hearing::NextTurn => "the agent hears it at its next turn",
+        Hearing::Answer => "the agent hears it now",
+        Hearing::Resumed => "the agent hears it in a new machine, where it goes on",
     };
     tell::say(session, MessageType::Info, when).await;
     Ok(json!({ "task": said.task }))

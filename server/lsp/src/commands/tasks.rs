@@ -17,10 +17,13 @@ pub(super) async fn list(session: &Session) -> Result<Value, Failure> {
         "{} running, {} ready, {} failed",
         params.running, params.ready, params.failed
     );
+    if params.asking > 0 {
+        line = format!("{line}, {} waiting for an answer", params.asking);
+    }
     for task in params
         .tasks
         .iter()
-        .filter(|task| task.state == "ready" || task.state == "running")
+        .filter(|task| ["ready", "running", "needs-input"].contains(&&*task.state))
         .take(3)
     {
         line = format!("{line}; {} {}", task.state, tell::cut(&task.title));

@@ -1,6 +1,10 @@
 //! Follows names and imports: where something is defined, who uses it, and how a file comes to another.
 
-use std::{collections::VecDeque, fmt, fmt::Write as _};
+use std::{
+    collections::{HashSet, VecDeque},
+    fmt,
+    fmt::Write as _,
+};
 
 use crate::{
     index::{Index, number},
@@ -10,12 +14,15 @@ use crate::{
 /// The most places that are told of each kind.
 const MOST: usize = 40;
 
+/// Over how many files a name is handed on.
+const HOPS: usize = 3;
+
 /// What is known of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// Path, line and text of each definition.
     pub definitions: Vec<(String, u32, String)>,
-    /// Paths of files that say it, how often, and whether they import a file that defines it.
+    /// Paths of files that say it, how often, and whether they import a file that defines it or hands it on.
     pub users: Vec<(String, u16, bool)>,
 }
 
@@ -34,12 +41,12 @@ impl Index {
             .map(Vec::as_slice)
             .unwrap_or_default();
         let mut named = Named::default();
-        let mut homes: Vec<u32> = Vec::new();
+        let mut homes: HashSet<u32> = HashSet::new();
         for (file, at) in places {
             if let Some((place, definition)) = self.definition(*file, *at)
                 && definition.name == last
             {
-                homes.push(*file);
+                homes.insert(*file);
                 named.definitions.push((
                     place.path.clone(),
                     definition.line,
@@ -47,17 +54,32 @@ impl Index {
                 ));
             }
         }
-        for file in &self.files {
-            if let Ok(at) = file
-                .tags
-                .references
-                .binary_search_by_key(&hash, |(name, _)| *name)
-            {
-                let imports = file.imports.iter().any(|import| homes.contains(import));
-                named
-                    .users
-                    .push((file.path.clone(), file.tags.references[at].1, imports));
-            }
+        let says: Vec<(usize, u16)> = self
+            .files
+            .iter()
+            .enumerate()
+            .filter_map(|(index, file)| {
+                let references = &file.tags.references;
+                let at = references
+                    .binary_search_by_key(&hash, |(name, _)| *name)
+                    .ok()?;
+                Some((index, references[at].1))
+            })
+            .collect();
+        // Who says it and imports it may hand it on: `export { a } from './a'`.
+        for _ in 0..HOPS {
+            let more = says.iter().map(|(index, _)| *index).filter(|index| {
+                let imports = &self.files[*index].imports;
+                !homes.contains(&number(*index))
+                    && imports.iter().any(|import| homes.contains(import))
+            });
+            let more: Vec<u32> = more.map(number).collect();
+            homes.extend(more);
+        }
+        for (index, count) in says {
+            let file = &self.files[index];
+            let imports = file.imports.iter().any(|import| homes.contains(import));
+            named.users.push((file.path.clone(), count, imports));
         }
         // Who imports it uses it for certain; who only says the name may mean another.
         named
@@ -207,9 +229,9 @@ mod tests {
         assert_eq!(
             users,
             [
+                ("apps/web/src/page.ts", true),
                 ("packages/ui/src/index.ts", true),
-                ("apps/web/src/other.ts", false),
-                ("apps/web/src/page.ts", false)
+                ("apps/web/src/other.ts", false)
             ]
         );
         let chain = index

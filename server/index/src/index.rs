@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -14,6 +15,9 @@ use crate::{
     tags::{Definition, Tags},
     words,
 };
+
+/// How long all files together may take: a repository may be made to be slow.
+const MAX_BUILD: Duration = Duration::from_secs(30);
 
 /// A file that is to be looked at.
 #[derive(Clone, Debug)]
@@ -61,16 +65,17 @@ impl Index {
             .filter(|index| tags[*index].is_none())
             .collect();
         let made = tag_all(sources, &missing, read);
-        let count = missing.len();
+        let count = made.len();
         for (index, made) in made {
             tags[index] = Some(made);
         }
         let mut now = Kept::default();
         let mut files = Vec::with_capacity(sources.len());
         for (source, tags) in sources.iter().zip(tags) {
-            let tags = tags.unwrap_or_default();
-            now.put(source.key, Arc::clone(&tags));
-            files.push((source.path.clone(), tags));
+            if let Some(tags) = &tags {
+                now.put(source.key, Arc::clone(tags));
+            }
+            files.push((source.path.clone(), tags.unwrap_or_default()));
         }
         (Self::of(files), now, count)
     }
@@ -159,16 +164,20 @@ pub(crate) fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// Tags of the files with these numbers, made on as many threads as there are processors, at most eight.
+/// Tags of the files with these numbers, made on as many threads as there are processors, at most eight. What is not begun when
+/// the time is up is left out.
 fn tag_all(
     sources: &[Source],
     missing: &[usize],
     read: &(dyn Fn(usize) -> Option<Vec<u8>> + Sync),
 ) -> Vec<(usize, Arc<Tags>)> {
+    let started = Instant::now();
     let next = AtomicUsize::new(0);
     let work = || {
         let mut made = Vec::new();
-        while let Some(index) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while started.elapsed() < MAX_BUILD
+            && let Some(index) = missing.get(next.fetch_add(1, Ordering::Relaxed))
+        {
             let tags = match read(*index) {
                 Some(bytes) => Tags::of(&sources[*index].path, &bytes),
                 None => Tags::default(),

@@ -100,7 +100,7 @@ fn brief(task: &Task, snapshot: &Snapshot, is_slow: bool, indexed: Option<&Index
     let request = task.spec.request.clone().unwrap_or_default();
     Brief {
         workspace: task.spec.workspace.display().to_string(),
-        map: indexed.map_or_else(String::new, |indexed| indexed.map(&request)),
+        map: indexed.map_or_else(String::new, |indexed| indexed.map.clone()),
         files: files
             .take(MOST_FILES)
             .map(|entry| entry.path.to_string())

@@ -6,13 +6,13 @@ use std::{
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
+    time::{Duration, Instant, SystemTime},
 };
 
 use legwork_agent::Lookup;
 use legwork_index::{Index, Kept, Key, LONGEST, MapOptions, Query, Source, Tags};
 use legwork_model::{Digest, Entry, EntryKind, Phase, Request, Task};
-use legwork_workspace::Snapshot;
+use legwork_workspace::{BlobStore, Snapshot};
 
 use super::Job;
 use crate::store::FileRow;
@@ -26,12 +26,24 @@ const LARGEST_KEPT: u64 = 256 << 20;
 /// The most changed files that an answer looks at.
 const MOST_CHANGED: usize = 2_000;
 
+/// How long an answer may look at changed files; those that are left then have no tags in it.
+const MAX_LOOK: Duration = Duration::from_secs(5);
+
 /// The index of a snapshot.
 #[derive(Debug)]
 pub(super) struct Indexed {
+    /// The files that the request is about, as the model is told of them.
+    pub(super) map: String,
     base: Arc<Index>,
-    /// What it became, and which changes make it so.
-    now: Mutex<(Vec<Changed>, Arc<Index>)>,
+    now: Mutex<Now>,
+}
+
+/// What an index became, and by which changes.
+#[derive(Clone, Debug)]
+struct Now {
+    changed: Vec<Changed>,
+    index: Arc<Index>,
+    kept: Kept,
 }
 
 /// A file that the task changed; `None` where it took it away.
@@ -42,17 +54,25 @@ impl Job {
     pub(super) async fn index(&self, task: &Task, snapshot: &Arc<Snapshot>) -> Option<Indexed> {
         let kept = place(&self.room.cache, &task.spec.workspace);
         let snapshot = Arc::clone(snapshot);
-        let made = tokio::task::spawn_blocking(move || make(&kept, &snapshot)).await;
-        match made {
-            Ok((index, read)) => {
+        let query = query(&task.spec.request.clone().unwrap_or_default());
+        let make = move || {
+            let (index, read) = make(&kept, &snapshot);
+            let map = index.map(&query, MapOptions::default());
+            (Arc::new(index), map, read)
+        };
+        match tokio::task::spawn_blocking(make).await {
+            Ok((base, map, read)) => {
                 let detail = format!(
                     "the map of {} files is made; {read} of them were read",
-                    index.len()
+                    base.len()
                 );
                 self.tell(Phase::Command, detail).await;
-                let base = Arc::new(index);
-                let now = Mutex::new((Vec::new(), Arc::clone(&base)));
-                Some(Indexed { base, now })
+                let now = Mutex::new(Now {
+                    changed: Vec::new(),
+                    index: Arc::clone(&base),
+                    kept: Kept::default(),
+                });
+                Some(Indexed { map, base, now })
             }
             Err(error) => {
                 tracing::warn!(task = %self.id, %error, "there is no index of the workspace");
@@ -75,63 +95,76 @@ impl Job {
             .await
             .unwrap_or_default();
         let changed = changed(&rows);
-        let known = {
-            let now = indexed.now.lock().unwrap_or_else(PoisonError::into_inner);
-            (now.0 == changed).then(|| Arc::clone(&now.1))
-        };
-        let index = if let Some(index) = known {
-            index
-        } else {
-            let (base, blobs, all) = (
-                Arc::clone(&indexed.base),
-                self.room.blobs.clone(),
-                changed.clone(),
-            );
-            let tag = move || {
-                let tags = all.into_iter().map(|(path, digest)| {
-                    let tags = digest.map(|digest| {
-                        let bytes = blobs.get(&digest).unwrap_or_default();
-                        Arc::new(Tags::of(&path, &bytes))
-                    });
-                    (path, tags)
-                });
-                Arc::new(base.with(tags.collect()))
-            };
-            let index = tokio::task::spawn_blocking(tag).await.ok()?;
-            *indexed.now.lock().unwrap_or_else(PoisonError::into_inner) =
-                (changed.clone(), Arc::clone(&index));
-            index
-        };
+        let mut now = indexed
+            .now
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if now.changed != changed {
+            let (base, blobs) = (Arc::clone(&indexed.base), self.room.blobs.clone());
+            now.changed.clone_from(&changed);
+            now = tokio::task::spawn_blocking(move || follow(&base, &blobs, now))
+                .await
+                .ok()?;
+            *indexed.now.lock().unwrap_or_else(PoisonError::into_inner) = now.clone();
+        }
         let source = match changed.len() {
             0 => "From the index of the workspace as it was at the start.".to_owned(),
             count => format!(
                 "From the index of the workspace, with {count} files as they were changed up to a moment ago."
             ),
         };
-        Some(answer(&index, &lookup).map(|told| format!("{source}\n{told}")))
+        Some(answer(&now.index, &lookup).map(|told| format!("{source}\n{told}")))
     }
 }
 
-impl Indexed {
-    /// The files that a request is about.
-    pub(super) fn map(&self, request: &Request) -> String {
-        let mut more = request.selection.clone().unwrap_or_default();
-        if let Some(place) = &request.place {
-            more = format!(
-                "{more} {} {}",
-                place.symbol.as_deref().unwrap_or_default(),
-                place.text
-            );
-        }
-        for finding in &request.diagnostics {
-            more = format!("{more} {}", finding.message);
-        }
-        let query = Query {
-            text: request.text.clone(),
-            place: request.place.as_ref().map(|place| place.path.to_string()),
-            more,
-        };
-        self.base.map(&query, MapOptions::default())
+/// What a request says, and where.
+fn query(request: &Request) -> Query {
+    let mut more = request.selection.clone().unwrap_or_default();
+    if let Some(place) = &request.place {
+        more = format!(
+            "{more} {} {}",
+            place.symbol.as_deref().unwrap_or_default(),
+            place.text
+        );
+    }
+    for finding in &request.diagnostics {
+        more = format!("{more} {}", finding.message);
+    }
+    Query {
+        text: request.text.clone(),
+        place: request.place.as_ref().map(|place| place.path.to_string()),
+        more,
+    }
+}
+
+/// The index with the files as they were changed. What a machine made may be made to be slow, so it stops after a while.
+fn follow(base: &Index, blobs: &BlobStore, before: Now) -> Now {
+    let started = Instant::now();
+    let mut kept = Kept::default();
+    let mut changes = Vec::with_capacity(before.changed.len());
+    for (path, digest) in &before.changed {
+        let tags = digest.map(|digest| {
+            let key = Key::new(path, &digest);
+            if let Some(tags) = before.kept.get(&key) {
+                kept.put(key, Arc::clone(tags));
+                return Arc::clone(tags);
+            }
+            let is_small = std::fs::metadata(blobs.dir().join(digest.to_string()))
+                .is_ok_and(|metadata| metadata.len() <= LONGEST as u64);
+            if !is_small || started.elapsed() > MAX_LOOK {
+                return Arc::default();
+            }
+            let tags = Arc::new(Tags::of(path, &blobs.get(&digest).unwrap_or_default()));
+            kept.put(key, Arc::clone(&tags));
+            tags
+        });
+        changes.push((path.clone(), tags));
+    }
+    Now {
+        index: Arc::new(base.with(changes)),
+        changed: before.changed,
+        kept,
     }
 }
 
@@ -300,5 +333,59 @@ mod tests {
         }
         let count = std::fs::read_dir(kept.parent().unwrap()).unwrap().count();
         assert_eq!(count, MOST_KEPT);
+    }
+
+    #[test]
+    fn an_answer_has_the_files_as_they_were_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let blobs = BlobStore::open(dir.path().join("blobs")).unwrap();
+        let tags = |path: &str, text: &str| {
+            (
+                path.to_owned(),
+                Some(Arc::new(Tags::of(path, text.as_bytes()))),
+            )
+        };
+        let base = Index::default().with(vec![
+            tags("a.py", "def before(): pass\n"),
+            tags("b.py", "def gone(): pass\n"),
+        ]);
+        let text = blobs.put(b"def after(): pass\n").unwrap().digest;
+        let large = blobs
+            .put("def large(): pass\n".repeat(LONGEST / 10).as_bytes())
+            .unwrap()
+            .digest;
+        let now = |changed: Vec<Changed>| {
+            let index = Arc::new(Index::default());
+            follow(
+                &base,
+                &blobs,
+                Now {
+                    changed,
+                    index,
+                    kept: Kept::default(),
+                },
+            )
+        };
+        let after = now(vec![
+            ("a.py".to_owned(), Some(text)),
+            ("b.py".to_owned(), None),
+            ("c.py".to_owned(), Some(large)),
+            ("d.py".to_owned(), Some(Digest::of(b"not kept"))),
+        ]);
+        let defined = |name: &str| after.index.named(name).definitions.len();
+        assert_eq!(
+            (
+                defined("after"),
+                defined("before"),
+                defined("gone"),
+                defined("large")
+            ),
+            (1, 0, 0, 0)
+        );
+        assert_eq!((after.index.len(), after.kept.len()), (3, 1));
+        // What was looked at is not looked at again.
+        blobs.remove(&text).unwrap();
+        let again = follow(&base, &blobs, after);
+        assert_eq!(again.index.named("after").definitions.len(), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! Fixtures for tests that look at the product from outside. No tests of their own live here.
 
+pub mod archive;
 pub mod emacs;
 pub mod folder;
 pub mod helix;

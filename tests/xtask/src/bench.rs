@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: how fast and how large, as medians, each beside a peer of the same run. Nothing here passes or
 //! fails: these are figures for people, measured on a machine that may be busy with other things.
 
+mod agent;
 mod client;
 mod editor;
 mod figures;
@@ -36,6 +37,7 @@ pub(crate) fn main(args: &Args) -> Result<()> {
     at_rest(&stage, &mut table)?;
     machine_memory(&stage, &mut table)?;
     editor::measure(&stage, args.runs, &mut table)?;
+    agent::measure(&product.legwork(), args.runs, &mut table)?;
     table.print();
     Ok(())
 }

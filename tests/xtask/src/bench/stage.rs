@@ -30,7 +30,8 @@ impl Stage {
         let mut command = Command::new(&self.legwork);
         command
             .env("LEGWORK_STATE", self.home.path().join("state"))
-            .env("LEGWORK_RUNTIME", self.home.path().join("run"));
+            .env("LEGWORK_RUNTIME", self.home.path().join("run"))
+            .env("LEGWORK_CONFIG", self.home.path().join("config"));
         command
     }
 
@@ -54,6 +55,30 @@ impl Stage {
     pub(super) fn run(&self, folder: &Path, options: &[&str], script: &str) -> Result<Value> {
         let arguments = [&["run", "--json"], options, &["--", "sh", "-c", script]].concat();
         Ok(serde_json::from_slice(&self.output(folder, &arguments)?)?)
+    }
+
+    /// Writes the user's settings.
+    pub(super) fn configure(&self, text: &str) -> Result<()> {
+        let dir = self.home.path().join("config");
+        fs::create_dir_all(&dir)?;
+        Ok(fs::write(dir.join("config.toml"), text)?)
+    }
+
+    /// Runs a task in words to its end.
+    pub(super) fn say(&self, folder: &Path, words: &str) -> Result<Value> {
+        Ok(serde_json::from_slice(
+            &self.output(folder, &["run", "--json", words])?,
+        )?)
+    }
+
+    /// What was done in a task, one value for each step.
+    pub(super) fn events(&self, id: &str) -> Result<Vec<Value>> {
+        let text = self.output(Path::new("/"), &["logs", "--json", id])?;
+        let lines = String::from_utf8(text)?;
+        Ok(lines
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<_, _>>()?)
     }
 
     pub(super) fn delegate(&self, folder: &Path, options: &[&str], script: &str) -> Result<String> {

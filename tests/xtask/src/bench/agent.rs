@@ -27,7 +27,8 @@ const INSIDE: &str = "a=$(date +%s%N); for i in $(seq 20); do bash -c true; done
 pub(super) fn measure(legwork: &Path, runs: u32, table: &mut Table) -> Result<()> {
     let stage = Stage::set(legwork)?;
     let mut calls = vec![bash(INSIDE)];
-    calls.extend((0..CALLS).map(|_| bash("true")));
+    // The same call again and again would be taken for a circle.
+    calls.extend((0..CALLS).map(|call| bash(&format!("true # {call}"))));
     let project = repository(5_000)?;
     let (mut colds, mut warms, mut changes, mut trips) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());

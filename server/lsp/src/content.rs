@@ -1,5 +1,7 @@
 //! Texts that are no files: `legwork:` addresses, and the output of a task.
 
+mod seen;
+
 use legwork_model::{EventBody, TaskId, TreePath};
 use percent_encoding::percent_decode_str;
 
@@ -21,6 +23,8 @@ pub(crate) async fn log(session: &Session, task: &TaskId) -> Result<String, Fail
 pub(crate) enum Address {
     Diff(TaskId),
     Log(TaskId),
+    /// What the task saw of the workspace.
+    Seen(TaskId),
     /// A file as the task would have it.
     Proposed(TaskId, TreePath),
     /// A file as the task found it.
@@ -52,6 +56,7 @@ impl Address {
         Some(Ok(match (what, path.ok()?) {
             ("diff", None) => Self::Diff(task),
             ("log", None) => Self::Log(task),
+            ("seen", None) => Self::Seen(task),
             ("proposed", Some(path)) => Self::Proposed(task, path),
             ("base", Some(path)) => Self::Base(task, path),
             _ => return None,
@@ -69,6 +74,10 @@ pub(crate) async fn of(session: &Session, uri: &str) -> Result<String, Failure> 
             return Ok(String::from_utf8_lossy(&diff).into_owned());
         }
         Address::Log(task) => return log(session, &task).await,
+        Address::Seen(task) => {
+            let client = session.daemon.client().await?;
+            return Ok(seen::text(&client.manifest(task.as_str()).await?));
+        }
         Address::Proposed(task, path) => (task, path, false),
         Address::Base(task, path) => (task, path, true),
     };

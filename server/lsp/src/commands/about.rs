@@ -61,7 +61,9 @@ impl About {
                 Address::Proposed(task, path) | Address::Base(task, path) => {
                     Ok(Self::File(task, path))
                 }
-                Address::Diff(task) | Address::Log(task) => Ok(Self::Task(task)),
+                Address::Diff(task) | Address::Log(task) | Address::Seen(task) => {
+                    Ok(Self::Task(task))
+                }
             };
         }
         if let Some(uri) = &arguments.uri {

@@ -1,6 +1,9 @@
 // Bundles the extension. The language client is a file of its own, read only when a server is started.
 import { build } from "esbuild";
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
+
+/** Of all that is read when the extension works, in bytes. */
+const LARGEST = 1_000_000;
 
 await rm("dist", { recursive: true, force: true });
 await build({
@@ -17,3 +20,11 @@ await build({
   legalComments: "linked",
   logLevel: "warning",
 });
+
+const sizes = await Promise.all(["main", "client"].map(async (name) => (await stat(`dist/${name}.js`)).size));
+const size = sizes.reduce((sum, one) => sum + one, 0);
+console.log(`the bundle has ${size} bytes`);
+if (size >= LARGEST) {
+  console.error(`the bundle may have ${LARGEST} bytes at the most`);
+  process.exit(1);
+}

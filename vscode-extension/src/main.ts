@@ -131,14 +131,14 @@ function register(context: vscode.ExtensionContext, { server, tasks, review }: P
     await (given?.uri === undefined ? server.command("new") : delegate(server, given));
   });
   on("tasks", async () => vscode.commands.executeCommand("legwork.tasks.focus"));
-  on("review", (about) => review.first(about));
-  on("next", () => review.step("next"));
-  on("prev", () => review.step("prev"));
-  on("openHunk", (about) => review.openHunk(about));
-  on("accept", (about) => review.decide("accept", about));
-  on("reject", (about) => review.decide("reject", about));
-  on("acceptFile", (about) => review.decideFile("acceptFile", about));
-  on("rejectFile", (about) => review.decideFile("rejectFile", about));
+  on("review", (about) => review.inTurn(() => review.first(about)));
+  on("next", () => review.inTurn(() => review.step("next")));
+  on("prev", () => review.inTurn(() => review.step("prev")));
+  on("openHunk", (about) => review.inTurn(() => review.openHunk(about)));
+  on("accept", (about) => review.inTurn(() => review.decide("accept", about)));
+  on("reject", (about) => review.inTurn(() => review.decide("reject", about)));
+  on("acceptFile", (about) => review.inTurn(() => review.decideFile("acceptFile", about)));
+  on("rejectFile", (about) => review.inTurn(() => review.decideFile("rejectFile", about)));
   ofTask("acceptTask", (_, pending) => pending > 0);
   ofTask("rejectTask", (_, pending) => pending > 0);
   ofTask("undo", () => false);
@@ -148,6 +148,12 @@ function register(context: vscode.ExtensionContext, { server, tasks, review }: P
     const task = likely(about, () => true);
     if (task !== undefined) {
       await vscode.window.showTextDocument(vscode.Uri.from({ scheme: "legwork", path: `/${task}/log` }));
+    }
+  });
+  on("showSeen", async (about) => {
+    const task = likely(about, () => true);
+    if (task !== undefined) {
+      await vscode.window.showTextDocument(vscode.Uri.from({ scheme: "legwork", path: `/${task}/seen` }));
     }
   });
   on("showChanges", async (about) => {

@@ -33,10 +33,10 @@ function plain(range: vscode.Range): NonNullable<Place["range"]> {
 
 const SEVERITIES = [1, 2, 3, 4];
 
-/** Where the user stands, and what other servers say of it. */
+/** Where the user stands, and what other servers say of it. A text without a file is named, so that the user is told. */
 function here(): object {
   const editor = vscode.window.activeTextEditor;
-  if (editor === undefined || editor.document.uri.scheme === "legwork") {
+  if (editor === undefined || !["file", "untitled"].includes(editor.document.uri.scheme)) {
     return {};
   }
   const { document, selection } = editor;
@@ -81,14 +81,15 @@ export async function delegateCommand(server: Server): Promise<void> {
   if (!(await trusted())) {
     return;
   }
-  const place = here() as Place;
+  // It says which folder is meant.
+  const uri = vscode.window.activeTextEditor?.document.uri;
   const line = await vscode.window.showInputBox({
     title: vscode.l10n.t("Delegate a Command"),
     prompt: vscode.l10n.t("A line for the shell, which runs on a copy of the folder in a virtual machine."),
     ignoreFocusOut: true,
   });
   if (line !== undefined && line.trim() !== "") {
-    const uri = place.uri === undefined ? {} : { uri: place.uri };
-    await server.command("delegate", { ...uri, command: ["sh", "-c", line] });
+    const place = uri?.scheme === "file" ? { uri: uri.toString() } : {};
+    await server.command("delegate", { ...place, command: ["sh", "-c", line] });
   }
 }

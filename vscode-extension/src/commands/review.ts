@@ -13,11 +13,20 @@ import type { Node } from "../tasks/tree.ts";
 export type About = { hunk?: string; task?: string; uri?: string; stop?: Stop } | Node | vscode.CommentThread | undefined;
 
 export class Review {
+  private last: Promise<unknown> = Promise.resolve();
+
   public constructor(
     private readonly server: Server,
     private readonly hunks: Hunks,
     private readonly threads: Threads,
   ) {}
+
+  /** One after the other: who presses two keys in a row means the hunk that the first one leads to. */
+  public async inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.last.then(work);
+    this.last = turn.catch(() => undefined);
+    await turn;
+  }
 
   /** Goes to the first hunk, of a task if one is named. */
   public async first(about: About): Promise<void> {

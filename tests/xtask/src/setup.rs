@@ -6,6 +6,7 @@ use anyhow::{Error, Result};
 use crate::step::{CANNOT_RUN_HERE, Stop};
 
 mod apt;
+mod code_server;
 pub(crate) mod editors;
 mod kernel;
 mod need;
@@ -31,6 +32,8 @@ pub(crate) struct Args {
 pub(crate) enum Purpose {
     /// Build Legwork and run tasks.
     Run,
+    /// Run the tests as well, but for those of the VS Code extension.
+    TestWithoutVsCode,
     /// Run the tests as well.
     Test,
 }
@@ -117,6 +120,9 @@ fn install(missing: &[Need]) -> Vec<Error> {
     }
     if missing.contains(&Need::Editors) {
         outcomes.push(editors::provide());
+    }
+    if missing.contains(&Need::CodeServer) {
+        outcomes.push(code_server::provide());
     }
     outcomes.into_iter().filter_map(Result::err).collect()
 }

@@ -9,6 +9,7 @@ use anyhow::Result;
 
 use super::Purpose;
 use super::apt;
+use super::code_server;
 use super::editors;
 use super::kernel;
 use crate::places;
@@ -29,11 +30,14 @@ pub(super) enum Need {
     Xz,
     Tmux,
     Strace,
-    Npm,
     Editors,
     PackageLists,
     Rustfmt,
     Clippy,
+    Npm,
+    Chromium,
+    Headers,
+    CodeServer,
 }
 
 /// The QEMU program for this machine's own architecture.
@@ -47,7 +51,8 @@ impl Need {
     /// All needs of a purpose.
     pub(super) fn of(purpose: Purpose) -> &'static [Self] {
         const RUN: usize = 4;
-        const ALL: [Need; 16] = [
+        const WITHOUT_VS_CODE: usize = 15;
+        const ALL: [Need; 19] = [
             Need::Qemu,
             Need::Mke2fs,
             Need::StaticLibc,
@@ -59,14 +64,18 @@ impl Need {
             Need::Xz,
             Need::Tmux,
             Need::Strace,
-            Need::Npm,
             Need::Editors,
             Need::PackageLists,
             Need::Rustfmt,
             Need::Clippy,
+            Need::Npm,
+            Need::Chromium,
+            Need::Headers,
+            Need::CodeServer,
         ];
         match purpose {
             Purpose::Run => &ALL[..RUN],
+            Purpose::TestWithoutVsCode => &ALL[..WITHOUT_VS_CODE],
             Purpose::Test => &ALL,
         }
     }
@@ -85,11 +94,16 @@ impl Need {
             Self::Xz => "xz (tests: unpacks kernel modules)",
             Self::Tmux => "tmux (tests: drives editors)",
             Self::Strace => "strace (tests: kills the daemon at a chosen system call)",
-            Self::Npm => "npm (tests: checks the VS Code extension)",
             Self::Editors => "rooms with Neovim, Helix and Emacs of two releases (tests)",
             Self::PackageLists => "apt's lists of packages (tests: fetch a kernel to emulate KVM)",
             Self::Rustfmt => "rustfmt (tests)",
             Self::Clippy => "clippy (tests)",
+            Self::Npm => "npm (tests: checks the VS Code extension)",
+            Self::Chromium => "chromium (tests: VS Code runs in it)",
+            Self::Headers => {
+                "python3, make, a C++ compiler and headers (tests: parts of VS Code are built here)"
+            }
+            Self::CodeServer => "code-server (tests: VS Code in a browser)",
         }
         .to_owned()
     }
@@ -108,11 +122,14 @@ impl Need {
             Self::Xz => places::program("xz").is_some(),
             Self::Tmux => places::program("tmux").is_some(),
             Self::Strace => places::program("strace").is_some(),
-            Self::Npm => places::program("npm").is_some(),
             Self::Editors => editors::are_here(),
             Self::PackageLists => !apt::is_here() || apt::has_lists(),
             Self::Rustfmt => cargo_has("fmt"),
             Self::Clippy => cargo_has("clippy"),
+            Self::Npm => places::program("npm").is_some(),
+            Self::Chromium => places::program("chromium").is_some(),
+            Self::Headers => code_server::is_here() || has_headers(),
+            Self::CodeServer => code_server::is_here(),
         }
     }
 }
@@ -126,6 +143,17 @@ fn has_static_libc() -> bool {
         .is_ok_and(|output| {
             output.status.success() && String::from_utf8_lossy(&output.stdout).starts_with('/')
         })
+}
+
+/// What VS Code's native parts are built with.
+fn has_headers() -> bool {
+    ["python3", "make", "c++"]
+        .iter()
+        .all(|name| places::program(name).is_some())
+        && Command::new("pkg-config")
+            .args(["--exists", "krb5", "x11", "xkbfile", "libsecret-1"])
+            .status()
+            .is_ok_and(|status| status.success())
 }
 
 fn is_static(file: &Path) -> bool {
@@ -175,7 +203,10 @@ mod tests {
     fn what_runs_tasks_is_part_of_what_tests() {
         let run = Need::of(Purpose::Run);
         assert!(run.contains(&Need::GuestKernel) && !run.contains(&Need::Busybox));
-        assert!(Need::of(Purpose::Test).starts_with(run));
+        let quick = Need::of(Purpose::TestWithoutVsCode);
+        assert!(quick.starts_with(run) && quick.ends_with(&[Need::Clippy]));
+        assert!(Need::of(Purpose::Test).starts_with(quick));
+        assert!(Need::of(Purpose::Test).ends_with(&[Need::CodeServer]));
     }
 
     #[test]

@@ -99,6 +99,11 @@ impl System {
                     .to_owned(),
             });
         }
+        if missing.contains(&Need::CodeServer) {
+            lines.push(
+                "cargo xtask setup --tests    # builds code-server, needs no root".to_owned(),
+            );
+        }
         format!(
             "this machine lacks what Legwork needs; run:\n  {}",
             lines.join("\n  ")
@@ -140,7 +145,8 @@ impl System {
                 | Need::Editors
                 | Need::PackageLists
                 | Need::Rustfmt
-                | Need::Clippy,
+                | Need::Clippy
+                | Need::CodeServer,
             ) => &[],
             (Self::MacOs, Need::Qemu) => &["qemu"],
             (Self::Dnf, Need::Qemu) if arm => &["qemu-system-aarch64-core"],
@@ -164,6 +170,36 @@ impl System {
             (_, Need::Tmux) => &["tmux"],
             (_, Need::Strace) => &["strace"],
             (_, Need::Npm) => &["npm"],
+            (_, Need::Chromium) => &["chromium"],
+            (Self::Dnf, Need::Headers) => &[
+                "python3",
+                "make",
+                "gcc-c++",
+                "pkgconf-pkg-config",
+                "krb5-devel",
+                "libX11-devel",
+                "libxkbfile-devel",
+                "libsecret-devel",
+            ],
+            (Self::Pacman, Need::Headers) => &[
+                "python",
+                "base-devel",
+                "krb5",
+                "libx11",
+                "libxkbfile",
+                "libsecret",
+            ],
+            (Self::MacOs, Need::Headers) => &["python", "pkgconf", "krb5", "libsecret"],
+            (_, Need::Headers) => &[
+                "python3",
+                "make",
+                "g++",
+                "pkg-config",
+                "libkrb5-dev",
+                "libx11-dev",
+                "libxkbfile-dev",
+                "libsecret-1-dev",
+            ],
             (Self::Dnf | Self::Pacman | Self::MacOs, Need::Xz) => &["xz"],
             (_, Need::Xz) => &["xz-utils"],
         }

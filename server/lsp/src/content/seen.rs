@@ -32,6 +32,12 @@ pub(super) fn text(manifest: &Manifest) -> String {
         "Seen without their extended attributes or access lists",
         bare,
     );
+    let linked = manifest.linked.iter().map(ToString::to_string);
+    list(
+        &mut text,
+        "Seen as a file of its own, a hard link here",
+        linked,
+    );
     let seen = manifest.entries.iter().map(|entry| match &entry.kind {
         EntryKind::File { size, .. } => format!("{} ({size} bytes)", entry.path),
         EntryKind::Dir => format!("{}/", entry.path),
@@ -104,6 +110,7 @@ mod tests {
                 reason: Reason::Secret,
             }],
             unattributed: Vec::new(),
+            linked: Vec::new(),
         };
         let text = text(&manifest);
         assert_eq!(

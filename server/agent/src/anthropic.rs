@@ -142,7 +142,7 @@ struct Begun {
 }
 
 #[derive(Default, Deserialize)]
-struct Tokens {
+pub(crate) struct Tokens {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
@@ -188,17 +188,19 @@ impl Fault {
     }
 }
 
-impl Messages {
-    fn count(&mut self, tokens: &Tokens) {
-        let usage = &mut self.usage;
-        usage.input = tokens.input_tokens.unwrap_or(usage.input);
-        usage.output = tokens.output_tokens.unwrap_or(usage.output);
-        usage.cache_read = tokens.cache_read_input_tokens.unwrap_or(usage.cache_read);
-        usage.cache_write = tokens
+impl Tokens {
+    /// What is told later stands for what was told before.
+    pub(crate) fn add_to(&self, usage: &mut Usage) {
+        usage.input = self.input_tokens.unwrap_or(usage.input);
+        usage.output = self.output_tokens.unwrap_or(usage.output);
+        usage.cache_read = self.cache_read_input_tokens.unwrap_or(usage.cache_read);
+        usage.cache_write = self
             .cache_creation_input_tokens
             .unwrap_or(usage.cache_write);
     }
+}
 
+impl Messages {
     fn delta(&mut self, index: usize, delta: Delta) -> Result<(), ModelError> {
         let block = self
             .blocks
@@ -226,7 +228,7 @@ impl Assembly for Messages {
         let said: Said = serde_json::from_str(&event.data)
             .map_err(|error| ModelError::Garbled(format!("an event: {error}")))?;
         match said {
-            Said::MessageStart { message } => self.count(&message.usage),
+            Said::MessageStart { message } => message.usage.add_to(&mut self.usage),
             Said::ContentBlockStart {
                 index,
                 content_block,
@@ -253,7 +255,7 @@ impl Assembly for Messages {
             }
             Said::ContentBlockDelta { index, delta } => self.delta(index, delta)?,
             Said::MessageDelta { delta, usage } => {
-                self.count(&usage);
+                usage.add_to(&mut self.usage);
                 if let Some(reason) = delta.stop_reason {
                     self.stop = Some(match reason.as_str() {
                         "max_tokens" | "model_context_window_exceeded" => Stop::Length,

@@ -18,13 +18,14 @@ use crate::{
     anthropic, chat,
     dialogue::{Prompt, Reply, Usage},
     failure::ModelError,
+    gateway::provider_path,
     key::ApiKey,
     responses, retry,
     sse::{Broken, Decoder, Event},
 };
 
 /// The longest answer, in bytes on the wire.
-const LONGEST_ANSWER: usize = 64 << 20;
+pub(crate) const LONGEST_ANSWER: usize = 64 << 20;
 
 /// The longest answer that is no stream, in bytes.
 const LONGEST_BODY: usize = 4 << 20;
@@ -37,6 +38,10 @@ const CONNECT: Duration = Duration::from_secs(20);
 
 /// The largest file of certificates, in bytes.
 const LARGEST_CA: u64 = 4 << 20;
+
+mod forward;
+
+pub(crate) use forward::Begun;
 
 /// Puts an answer together from its events.
 pub(crate) trait Assembly: Send {
@@ -180,14 +185,12 @@ impl ModelClient {
 
     /// Asks once.
     pub async fn ask(&self, prompt: &Prompt) -> Attempt {
-        let (path, body, mut assembly): (_, _, Box<dyn Assembly>) = match self.provider {
+        let (body, mut assembly): (_, Box<dyn Assembly>) = match self.provider {
             Provider::Anthropic => (
-                "messages",
                 anthropic::body(&self.name, prompt),
                 Box::new(anthropic::Messages::default()),
             ),
             Provider::OpenAi => (
-                "chat/completions",
                 chat::body(
                     &self.name,
                     prompt,
@@ -196,11 +199,11 @@ impl ModelClient {
                 Box::new(chat::Chunks::default()),
             ),
             Provider::OpenAiResponses => (
-                "responses",
                 responses::body(&self.name, prompt),
                 Box::new(responses::Items::default()),
             ),
         };
+        let path = provider_path(self.provider);
         let started = Instant::now();
         let mut first_byte = None;
         let request = self

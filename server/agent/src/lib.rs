@@ -1,4 +1,4 @@
-//! The built-in agent: model APIs, and the loop between a model and the tools it asks for.
+//! Agents: model APIs, the built-in loop between a model and the tools it asks for, and the gateway for other agents.
 //!
 //! | room | what |
 //! | --- | --- |
@@ -8,6 +8,8 @@
 //! | `failure`, `retry` | what can go wrong, and when it is tried again |
 //! | `meter` | what was used up of the budget |
 //! | `tools`, `hands`, `edit`, `syntax`, `paths`, `clip` | what the model may ask for, and how it is done |
+//! | `gateway` | the same API for agents that run in a sandbox: bounded, metered, with the key added here |
+//! | `recipe` | how agents of others are installed and started |
 //! | `rounds`, `stuck`, `brief` | the loop itself |
 //! | `transcript` | what was said, kept for later |
 //!
@@ -24,10 +26,12 @@ mod clip;
 mod dialogue;
 mod edit;
 mod failure;
+mod gateway;
 mod hands;
 mod key;
 mod meter;
 mod paths;
+mod recipe;
 mod responses;
 mod retry;
 mod rounds;
@@ -44,7 +48,9 @@ pub use dialogue::{
     Arguments, Entry, Part, Prompt, Reply, Stop, ToolCall, ToolChoice, ToolResult, Usage,
 };
 pub use failure::ModelError;
+pub use gateway::Gateway;
 pub use key::{ApiKey, KeyError};
+pub use recipe::{Order, Package, Recipe, RecipeError, Recipes, Values};
 pub use retry::{Gate, Retry};
 pub use rounds::{Agent, Earlier, Ended};
 pub use transcript::Transcript;

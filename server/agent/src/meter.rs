@@ -90,7 +90,13 @@ impl Meter {
 
     /// What is used up, counting a request of `prompt` tokens that is about to be sent.
     pub(crate) fn over(&self, prompt: u64) -> Option<Mark> {
-        let kinds = self.kinds(prompt);
+        self.over_with(0, prompt)
+    }
+
+    /// As [`over`](Self::over), with so many more steps that are under way.
+    pub(crate) fn over_with(&self, steps: u32, prompt: u64) -> Option<Mark> {
+        let mut kinds = self.kinds(prompt);
+        kinds[0].0 = kinds[0].0.saturating_add(steps.into());
         let over = kinds.into_iter().find(|(used, limit, _)| used >= limit);
         over.map(|(_, _, mark)| mark)
     }

@@ -7,6 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
     error::ErrorKind,
 };
+use legwork_model::AgentKind;
 use legwork_spec::{ByteSize, Driver, Isolation};
 
 use crate::{failure::Failure, output};
@@ -91,6 +92,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ModelCommand,
     },
+    /// Agents of others that can work in a task: list what is known, or install one.
+    Agent {
+        #[command(subcommand)]
+        command: AgentCommand,
+    },
     /// Look at this host and say what tasks will run on.
     Doctor {
         /// As one JSON object.
@@ -129,6 +135,23 @@ pub(crate) enum ModelCommand {
         /// As one JSON object.
         #[arg(long)]
         json: bool,
+    },
+}
+
+/// What is asked about agents.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// List the agents that are known, and which of them are installed.
+    List {
+        /// As a JSON array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Fetch an agent's package and make it a disk for the machines of tasks. Nothing of it is run here.
+    Install {
+        /// As `legwork agent list` shows it.
+        #[arg(value_name = "NAME")]
+        name: String,
     },
 }
 
@@ -171,6 +194,10 @@ pub(crate) struct TaskArgs {
     /// This folder is the workspace, instead of the repository (or else the folder) you are in.
     #[arg(short = 'C', value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+    /// Who does what is asked for in words, instead of the agent that your `config.toml` names: `builtin`, `command`, or a
+    /// name that `legwork agent list` shows.
+    #[arg(long, value_name = "NAME", value_parser = agent, conflicts_with = "command")]
+    pub(crate) agent: Option<AgentKind>,
     /// What is to be done, in words, for the agent that your `config.toml` names.
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
@@ -392,6 +419,11 @@ fn duration(text: &str) -> Result<Duration, String> {
     };
     let duration: jiff::SignedDuration = text.parse().map_err(|_| wrong())?;
     Duration::try_from(duration).map_err(|_| wrong())
+}
+
+fn agent(text: &str) -> Result<AgentKind, String> {
+    AgentKind::named(text)
+        .ok_or_else(|| "a name is of small letters, digits and `-`, such as `codex`".to_owned())
 }
 
 fn driver(text: String) -> Driver {

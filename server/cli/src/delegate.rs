@@ -47,7 +47,13 @@ pub(crate) fn spec(places: &Places, mut args: TaskArgs) -> Result<TaskSpec, Fail
     let said = request
         .as_ref()
         .is_some_and(|request| !request.text.is_empty());
-    let worker = worker(&request, args.command, || configured(places), places)?;
+    let agent = args.agent;
+    let chosen = || {
+        let mut config = configured(places)?;
+        config.agent.kind = agent.or(config.agent.kind);
+        Ok(config)
+    };
+    let worker = worker(&request, args.command, chosen, places)?;
     let usual = Limits::default();
     let limits = Limits {
         vcpus: args.cpus.unwrap_or(usual.vcpus),
@@ -178,7 +184,7 @@ mod tests {
         };
         let argv = |request, command| match worker(request, command)? {
             Worker::Command { argv } => Ok::<_, Failure>(argv),
-            Worker::Builtin => panic!("no model is set"),
+            Worker::Builtin | Worker::External { .. } => panic!("no model is set"),
         };
         let failure = argv(said("make all"), "").unwrap_err();
         assert_eq!(failure.kind.code(), 2);

@@ -4,8 +4,8 @@
 use legwork_wire::Places;
 
 use crate::{
-    accept, args::Command, args::DaemonCommand, cancel, daemon, delegate, doctor, failure::Failure,
-    logs, lsp, model, retry, review, run, say, setup, show, tasks, watch,
+    accept, agent, args::Command, args::DaemonCommand, cancel, daemon, delegate, doctor,
+    failure::Failure, logs, lsp, model, retry, review, run, say, setup, show, tasks, watch,
 };
 
 /// Does what a command asks for.
@@ -52,6 +52,7 @@ async fn perform(places: &Places, command: Command) -> Result<(), Failure> {
         Command::Cancel { task, json } => cancel::cancel(places, &task, json).await,
         Command::Retry { task, json } => retry::retry(places, &task, json).await,
         Command::Model { command } => model::model(places, command).await,
+        Command::Agent { command } => agent::agent(places, command),
         Command::Doctor { json } => doctor::doctor(places, json).await,
         Command::Setup { editor } => setup::setup(editor),
         Command::Lsp { stdio: _ } => lsp::lsp(places).await,

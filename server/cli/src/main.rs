@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+mod agent;
 mod args;
 mod asked;
 mod cancel;

@@ -65,6 +65,7 @@ fn told(detail: &TaskDetail, review: &Review, now: i64) -> String {
     match &spec.worker {
         Worker::Command { argv } => lines.field("command", &command(argv)),
         Worker::Builtin => lines.field("agent", "built in"),
+        Worker::External { agent } => lines.field("agent", &printable(agent)),
     }
     lines.field(
         "workspace",

@@ -63,6 +63,7 @@ pub(crate) fn title(task: &Task) -> String {
         }
         Worker::Command { argv } => command(argv),
         Worker::Builtin => "the built-in agent".to_owned(),
+        Worker::External { agent } => printable(agent).into_owned(),
     }
 }
 

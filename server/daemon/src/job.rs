@@ -10,6 +10,7 @@
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
 //! | | `agent.rs` | or the built-in agent → how it ended; its steps are stored on the way |
 //! | | `index.rs`, `guides.rs` | the snapshot → what the agent is told of it at the start |
+//! | | `external.rs` | or an agent of somebody else → how it ended; what it asks its model is stored on the way |
 //! | | `live.rs` | beside it: what the guest changes → files to review, as far as they go |
 //! | collect | `collect.rs` | what the guest changed → files to review |
 
@@ -18,6 +19,7 @@ mod asked;
 mod collect;
 mod earlier;
 mod ending;
+mod external;
 mod guides;
 mod index;
 mod lay;
@@ -42,6 +44,7 @@ use legwork_wire::Places;
 use legwork_workspace::{BlobStore, Snapshot};
 use tokio::sync::watch;
 
+use self::external::External;
 use crate::{
     clock,
     model::Configured,
@@ -65,7 +68,7 @@ pub(crate) struct Room {
     /// Where the user's settings are.
     pub(crate) places: Places,
     /// Pauses that model APIs ask for; all tasks keep them.
-    pub(crate) gate: Gate,
+    pub(crate) gate: Arc<Gate>,
 }
 
 /// Why a job is to stop.
@@ -165,9 +168,13 @@ impl Job {
         self.to(Transition::Start).await?;
         let ready = match task.spec.worker {
             Worker::Builtin => Some(self.ready().await?),
-            Worker::Command { .. } => None,
+            Worker::Command { .. } | Worker::External { .. } => None,
         };
-        let prepared = self.prepare(&task, findings).await?;
+        let external = match &task.spec.worker {
+            Worker::External { agent } => Some(self.invite(&task, agent).await?),
+            Worker::Command { .. } | Worker::Builtin => None,
+        };
+        let prepared = self.prepare(&task, external.as_ref(), findings).await?;
         let sandbox = prepared.sandbox;
         if was_here {
             self.lay_earlier(&sandbox).await?;
@@ -177,6 +184,7 @@ impl Job {
             .in_sandbox(
                 &task,
                 ready.as_ref(),
+                external.as_ref(),
                 &sandbox,
                 &prepared.snapshot,
                 findings,
@@ -191,11 +199,16 @@ impl Job {
         &self,
         task: &Task,
         ready: Option<&Configured>,
+        external: Option<&External>,
         sandbox: &Sandbox<Running>,
         snapshot: &Arc<Snapshot>,
         findings: &mut Findings,
     ) -> Result<Option<Outcome>, Break> {
         let run = async {
+            if let Some(external) = external {
+                let hosted = self.host(task, external, sandbox, snapshot, findings);
+                return hosted.await.map(Some);
+            }
             match (&task.spec.worker, ready) {
                 (Worker::Command { argv }, _) => {
                     self.run(task, argv, sandbox, findings).await.map(Some)
@@ -203,7 +216,9 @@ impl Job {
                 (Worker::Builtin, Some(ready)) => {
                     self.work(task, ready, sandbox, snapshot, findings).await
                 }
-                (Worker::Builtin, None) => Err(Break::Stopped(StopReason::Interrupted)),
+                (Worker::Builtin, None) | (Worker::External { .. }, _) => {
+                    Err(Break::Stopped(StopReason::Interrupted))
+                }
             }
         };
         let (ran, live) = self.beside(task, sandbox, snapshot, run).await?;

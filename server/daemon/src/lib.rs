@@ -9,6 +9,7 @@
 //! | `review` | decisions: what they write, what is left |
 //! | `store` | what survives |
 //! | `model` | what the built-in agent asks |
+//! | `gateway`, `recipes` | what agents of others ask, and how they are installed |
 //! | `door` | the socket, kept open |
 //! | `instance`, `start`, `retention`, `log` | one daemon at a time, and what the last one left |
 
@@ -18,12 +19,14 @@ mod api;
 mod clock;
 mod doctor;
 mod door;
+mod gateway;
 mod instance;
 mod job;
 mod log;
 mod model;
 mod output;
 mod queue;
+mod recipes;
 mod retention;
 mod review;
 mod settings;
@@ -43,6 +46,7 @@ use tokio::{
 pub use doctor::doctor;
 pub use instance::InstanceError;
 pub use model::{Models, Trial, models, try_model};
+pub use recipes::{KnownAgent, agents, install_agent};
 pub use settings::{Settings, SettingsError};
 pub use store::StoreError;
 

@@ -22,19 +22,36 @@ pub struct Config {
 /// Who does what is asked for in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentConfig {
-    /// `kind`: which of the two it is, where both could be.
+    /// `kind`: which it is, where several could be.
     pub kind: Option<AgentKind>,
     /// `command`: program and arguments, run in the sandbox without a shell in between. Not empty.
     pub command: Option<Vec<String>>,
 }
 
 /// What an agent is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentKind {
     /// `command`: a program in the sandbox.
     Command,
     /// `builtin`: Legwork's own loop with a model.
     Builtin,
+    /// The name of a recipe: an agent of somebody else.
+    External(String),
+}
+
+impl AgentKind {
+    /// The agent of that name; `None` if it is no name.
+    pub fn named(name: &str) -> Option<Self> {
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        match name {
+            "command" => Some(Self::Command),
+            "builtin" => Some(Self::Builtin),
+            _ if !name.is_empty() && name.len() <= 64 && name.chars().all(is_name) => {
+                Some(Self::External(name.to_owned()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Why a text is no configuration. Nothing of it counts then.
@@ -110,9 +127,12 @@ impl Config {
             .clone()
             .map(|argv| Worker::Command { argv });
         let builtin = self.model.is_some().then_some(Worker::Builtin);
-        match self.agent.kind {
+        match &self.agent.kind {
             Some(AgentKind::Command) => command,
             Some(AgentKind::Builtin) => builtin,
+            Some(AgentKind::External(agent)) => Some(Worker::External {
+                agent: agent.clone(),
+            }),
             None => command.or(builtin),
         }
     }
@@ -125,16 +145,11 @@ impl AgentConfig {
             match name.as_str() {
                 "command" => agent.command = Some(command(&value)?),
                 "kind" => {
-                    agent.kind = Some(match value.as_str() {
-                        Some("command") => AgentKind::Command,
-                        Some("builtin") => AgentKind::Builtin,
-                        _ => {
-                            return Err(ConfigError::Value {
-                                name: "agent.kind",
-                                wanted: "\"command\" or \"builtin\"",
-                            });
-                        }
-                    });
+                    let kind = value.as_str().and_then(AgentKind::named);
+                    agent.kind = Some(kind.ok_or(ConfigError::Value {
+                        name: "agent.kind",
+                        wanted: "\"command\", \"builtin\", or an agent that `legwork agent list` shows",
+                    })?);
                 }
                 _ => warnings.push(unknown(&format!("agent.{name}"))),
             }

@@ -18,6 +18,12 @@ pub enum Worker {
     },
     /// The built-in agent, with the model that is configured when the task runs. It does what the request says.
     Builtin,
+    /// An agent of somebody else, which runs in the sandbox and asks the model that is configured when the task runs. It does
+    /// what the request says.
+    External {
+        /// The name of its recipe.
+        agent: String,
+    },
 }
 
 /// What was asked for.
@@ -81,6 +87,7 @@ impl TaskSpec {
             (_, Some(said)) => said.to_owned(),
             (Worker::Command { argv }, None) => argv.join(" "),
             (Worker::Builtin, None) => String::new(),
+            (Worker::External { agent }, None) => agent.clone(),
         }
     }
 }

@@ -188,7 +188,7 @@ fn check(spec: &TaskSpec) -> Result<(), Refusal> {
             ));
         }
         Worker::Command { .. } => {}
-        Worker::Builtin => {
+        Worker::Builtin | Worker::External { .. } => {
             let said = spec.request.as_ref().map(|request| request.text.trim());
             if said.is_none_or(str::is_empty) {
                 return Err(Refusal::usage(

@@ -89,9 +89,24 @@ impl Job {
         findings.report.agent = Some(before.unwrap_or_default().and(spent));
         Ok(outcome)
     }
+
+    /// As far as the review has got: it follows what the guest changes by a fraction of a second.
+    pub(super) async fn changed_lines(&self) -> u64 {
+        let id = self.id.clone();
+        let files = self.room.store.call(move |db| db.files(&id)).await;
+        let hunks = files.iter().flatten().flat_map(|file| file.review.hunks());
+        hunks
+            .map(|hunk| u64::from(hunk.before.len) + u64::from(hunk.after.len))
+            .sum()
+    }
 }
 
-fn brief(task: &Task, snapshot: &Snapshot, is_slow: bool, indexed: Option<&Indexed>) -> Brief {
+pub(super) fn brief(
+    task: &Task,
+    snapshot: &Snapshot,
+    is_slow: bool,
+    indexed: Option<&Indexed>,
+) -> Brief {
     let manifest = &snapshot.manifest;
     let files = manifest
         .entries
@@ -176,14 +191,8 @@ impl Workbench for Bench<'_> {
         self.job.look_up(self.indexed.as_ref()?, lookup).await
     }
 
-    /// As far as the review has got: it follows what the guest changes by a fraction of a second.
     async fn changed_lines(&self) -> u64 {
-        let id = self.job.id.clone();
-        let files = self.job.room.store.call(move |db| db.files(&id)).await;
-        let hunks = files.iter().flatten().flat_map(|file| file.review.hunks());
-        hunks
-            .map(|hunk| u64::from(hunk.before.len) + u64::from(hunk.after.len))
-            .sum()
+        self.job.changed_lines().await
     }
 
     async fn hear(&self) -> Vec<String> {
@@ -225,7 +234,7 @@ pub(super) fn clean(text: String) -> String {
     clean
 }
 
-fn printable(step: AgentStep) -> AgentStep {
+pub(super) fn printable(step: AgentStep) -> AgentStep {
     match step {
         AgentStep::Said { text } => AgentStep::Said { text: clean(text) },
         AgentStep::Call { call, tool, about } => AgentStep::Call {

@@ -9,10 +9,11 @@ use std::{
 
 use legwork_host::{Created, HostError, Installation, Progress, Running, Sandbox};
 use legwork_model::{Failure, FailureKind, Head, LeftOut, Manifest, Phase, Reason, Task, TaskSpec};
-use legwork_spec::{ByteSize, EgressPolicy, SandboxSpec, WorkspaceDisk};
+use legwork_spec::{ByteSize, EgressPolicy, SandboxSpec, ToolsDisk, WorkspaceDisk};
 use legwork_workspace::{CaptureOptions, Snapshot, Workspace, capture};
 
-use super::{Break, Findings, Job, asked, ending, millis, whole_millis};
+use super::{Break, External, Findings, Job, asked, ending, millis, whole_millis};
+use crate::gateway::ModelCalls;
 
 /// What the command runs in and on.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ impl Job {
     pub(super) async fn prepare(
         &self,
         task: &Task,
+        external: Option<&External>,
         findings: &mut Findings,
     ) -> Result<Prepared, Break> {
         let started = Instant::now();
@@ -66,9 +68,22 @@ impl Job {
                 "change it and run the task again",
             )
         })?;
+        let spec = match external.and_then(|external| external.image.clone()) {
+            Some(image) => spec.with_tools(ToolsDisk { image }),
+            None => spec,
+        };
         let created = self.create(spec).await?;
         self.tell(Phase::Boot, "starting the virtual machine").await;
-        let started = self.unless_stopped(created.start()).await?;
+        let starting = async {
+            match external {
+                Some(external) => {
+                    let calls = ModelCalls(Arc::clone(&external.gateway));
+                    created.start_answering(Arc::new(calls)).await
+                }
+                None => created.start().await,
+            }
+        };
+        let started = self.unless_stopped(starting).await?;
         let sandbox = started.map_err(|error| ending::failure(&error))?;
         findings.report.driver = Some(sandbox.driver());
         findings.report.emulated = sandbox.emulated();

@@ -52,7 +52,7 @@ impl Job {
     }
 
     /// Stores output as it comes, in pieces of a sensible size. Gives the number of bytes that were dropped.
-    async fn listen(&self, mut output: mpsc::Receiver<Output>, limit: u64) -> u64 {
+    pub(super) async fn listen(&self, mut output: mpsc::Receiver<Output>, limit: u64) -> u64 {
         let mut printer = Printer::new(limit);
         let mut pieces: Vec<(Stream, String)> = Vec::new();
         let mut since = None;

@@ -345,6 +345,11 @@ mod tests {
         let (config, _) = Config::parse(&format!("{both}kind = \"builtin\"\n")).unwrap();
         assert_eq!(config.agent.kind, Some(AgentKind::Builtin));
         assert_eq!(config.worker(), Some(Worker::Builtin));
+        let (config, _) = Config::parse(&format!("{both}kind = \"codex\"\n")).unwrap();
+        let codex = Worker::External {
+            agent: "codex".to_owned(),
+        };
+        assert_eq!(config.worker(), Some(codex));
         assert_eq!(Config::parse("").unwrap().0.worker(), None);
     }
 
@@ -409,7 +414,7 @@ mod tests {
             ),
             ("[budget]\nsteps = -1\n", "budget.steps"),
             ("model = 1\n", "model"),
-            ("[agent]\nkind = \"other\"\n", "agent.kind"),
+            ("[agent]\nkind = \"an other\"\n", "agent.kind"),
         ] {
             let error = Config::parse(wrong).unwrap_err().to_string();
             assert!(error.contains(part), "{wrong}: {error}");

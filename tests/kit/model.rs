@@ -45,6 +45,9 @@ pub struct Asked {
     pub body: Value,
 }
 
+/// What a request gets, by how many came before it and what it says; `None` breaks the connection.
+type Script = dyn Fn(usize, &Asked) -> Option<Answer> + Send + Sync;
+
 /// A running API.
 #[derive(Debug)]
 pub struct Model {
@@ -59,11 +62,25 @@ impl Model {
     ///
     /// When there is no port.
     pub fn new(list: Answer, answers: Vec<Answer>) -> Self {
+        Self::answering(list, move |turn, _| {
+            answers.get(turn).or(answers.last()).cloned()
+        })
+    }
+
+    /// Serves what a function says to each `POST`, which is told how many came before it. A `GET` gets `list`.
+    ///
+    /// # Panics
+    ///
+    /// When there is no port.
+    pub fn answering(
+        list: Answer,
+        script: impl Fn(usize, &Asked) -> Option<Answer> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let address = listener.local_addr().expect("an address");
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&asked);
-        let script = Arc::new((list, answers));
+        let script: Arc<(Answer, Box<Script>)> = Arc::new((list, Box::new(script)));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (kept, script) = (Arc::clone(&kept), Arc::clone(&script));
@@ -195,9 +212,12 @@ impl Answer {
             let id = format!("call_{index}_{name}");
             pieces.push(done(json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments })));
         }
-        let usage = json!({ "input_tokens": 100, "output_tokens": 20 });
+        let usage = json!({
+            "input_tokens": 100, "input_tokens_details": { "cached_tokens": 0 },
+            "output_tokens": 20, "output_tokens_details": { "reasoning_tokens": 0 }, "total_tokens": 120,
+        });
         pieces.push(event(
-            &json!({ "type": "response.completed", "response": { "usage": usage } }),
+            &json!({ "type": "response.completed", "response": { "id": "resp_1", "usage": usage } }),
         ));
         Self::stream(pieces)
     }
@@ -228,7 +248,7 @@ impl Answer {
 pub fn begun() -> Piece {
     event(&json!({
         "type": "message_start",
-        "message": { "id": "m", "type": "message", "role": "assistant", "content": [], "usage": { "input_tokens": 100, "output_tokens": 1 } },
+        "message": { "id": "m", "type": "message", "role": "assistant", "model": "fake", "content": [], "stop_reason": null, "stop_sequence": null, "usage": { "input_tokens": 100, "output_tokens": 1 } },
     }))
 }
 
@@ -251,11 +271,7 @@ fn block_of(index: usize, block: &Value, delta: &Value) -> [Piece; 3] {
     ]
 }
 
-fn serve(
-    mut stream: TcpStream,
-    asked: &Mutex<Vec<Asked>>,
-    (list, answers): &(Answer, Vec<Answer>),
-) {
+fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, (list, script): &(Answer, Box<Script>)) {
     let mut bytes = Vec::new();
     let mut buffer = [0; 64 << 10];
     let request = loop {
@@ -273,13 +289,13 @@ fn serve(
             .iter()
             .filter(|asked| asked.line.starts_with("POST "))
             .count();
-        let is_post = request.line.starts_with("POST ");
-        asked.push(request);
-        if is_post {
-            answers.get(posts).or(answers.last())
+        let answer = if request.line.starts_with("POST ") {
+            script(posts, &request)
         } else {
-            Some(list)
-        }
+            Some(list.clone())
+        };
+        asked.push(request);
+        answer
     };
     let Some(answer) = answer else { return };
     let headers: String = answer

@@ -60,7 +60,7 @@ pub struct Running {
     timings: Timings,
     kernel: String,
     jailed: Jailed,
-    _root: RootImage,
+    root: RootImage,
 }
 
 /// Where the time of a start went.
@@ -172,7 +172,7 @@ impl Sandbox<Created> {
                     timings,
                     kernel,
                     jailed,
-                    _root: root,
+                    root,
                 };
                 Ok(Sandbox {
                     spec: self.spec,
@@ -206,6 +206,11 @@ impl Sandbox<Running> {
     /// Where the time of its start went.
     pub fn timings(&self) -> Timings {
         self.phase.timings
+    }
+
+    /// The image of its root file system. Another image has another name.
+    pub fn root(&self) -> &std::path::Path {
+        &self.phase.root.path
     }
 
     /// Release of the guest's kernel, as the guest tells it.

@@ -2,6 +2,7 @@
 //! was said is only added to, so that an API can keep it.
 
 mod calls;
+mod gate;
 mod room;
 
 use std::{
@@ -126,6 +127,7 @@ impl Agent<'_> {
             talk: 0,
             empty: 0,
             cut: 0,
+            refusals: 0,
         };
         let over = loop {
             if let Err(over) = rounds.one().await {
@@ -165,6 +167,8 @@ struct Rounds<'a, W> {
     talk: u32,
     empty: u32,
     cut: u32,
+    /// How often it was not let finish.
+    refusals: u32,
 }
 
 impl<W: Workbench> Rounds<'_, W> {

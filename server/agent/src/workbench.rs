@@ -82,6 +82,16 @@ pub trait Workbench: Sync {
     /// Stores what was said so far.
     fn keep(&self, transcript: Transcript) -> impl Future<Output = ()> + Send;
 
+    /// Why the work is not done yet, as the checks say that it has to pass; `None` if they pass, or there are none. They end
+    /// in the time that is `left`.
+    fn unmet(
+        &self,
+        left: Duration,
+    ) -> impl Future<Output = Result<Option<String>, BenchError>> + Send {
+        let _no_checks = left;
+        async { Ok(None) }
+    }
+
     /// Stores what was done. Texts are bounded, but hold whatever a model or a program wrote.
     fn tell(&self, step: AgentStep) -> impl Future<Output = ()> + Send;
 }

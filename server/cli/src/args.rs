@@ -87,6 +87,18 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Run the checks of a task once more, and tell what they say before and after.
+    Check {
+        /// The task, or the beginning of its id.
+        #[arg(value_name = "ID")]
+        task: TaskPrefix,
+        /// On what you accepted of it, and not on all that it changed.
+        #[arg(long)]
+        accepted: bool,
+        /// As one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
     /// The model of the built-in agent: list what there is, or try the one that is set.
     Model {
         #[command(subcommand)]
@@ -191,6 +203,13 @@ pub(crate) struct TaskArgs {
     /// Set an environment variable for the command.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub(crate) env: Vec<(String, String)>,
+    /// Run this shell command line before and after the change, each in a fresh virtual machine, instead of what
+    /// `[check] commands` in your `config.toml` says.
+    #[arg(long, value_name = "CMD")]
+    pub(crate) check: Vec<String>,
+    /// A shell command line that shows the bug: it has to fail before the change and to pass after it.
+    #[arg(long, value_name = "CMD")]
+    pub(crate) reproduce: Option<String>,
     /// This folder is the workspace, instead of the repository (or else the folder) you are in.
     #[arg(short = 'C', value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
@@ -264,6 +283,9 @@ pub(crate) struct ShowArgs {
     /// What its command wrote.
     #[arg(long, group = "part")]
     pub(crate) log: bool,
+    /// What its checks say before and after.
+    #[arg(long, group = "part")]
+    pub(crate) evidence: bool,
     /// What it saw of the workspace, and what was left out and why.
     #[arg(long, group = "part")]
     pub(crate) manifest: bool,

@@ -100,6 +100,8 @@ pub(crate) fn spec(places: &Places, mut args: TaskArgs) -> Result<TaskSpec, Fail
         root: args.image.map_or(Ok(Root::Host), image)?,
         environment: args.env,
         request,
+        checks: (!args.check.is_empty()).then_some(args.check),
+        reproduce: args.reproduce,
     })
 }
 

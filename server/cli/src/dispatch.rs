@@ -4,7 +4,7 @@
 use legwork_wire::Places;
 
 use crate::{
-    accept, agent, args::Command, args::DaemonCommand, cancel, daemon, delegate, doctor,
+    accept, agent, args::Command, args::DaemonCommand, cancel, check, daemon, delegate, doctor,
     failure::Failure, logs, lsp, model, retry, review, run, say, setup, show, tasks, watch,
 };
 
@@ -50,6 +50,11 @@ async fn perform(places: &Places, command: Command) -> Result<(), Failure> {
         Command::Say(args) => say::say(places, args).await,
         Command::Undo { task, json } => accept::undo(places, &task, json).await,
         Command::Cancel { task, json } => cancel::cancel(places, &task, json).await,
+        Command::Check {
+            task,
+            accepted,
+            json,
+        } => check::check(places, &task, accepted, json).await,
         Command::Retry { task, json } => retry::retry(places, &task, json).await,
         Command::Model { command } => model::model(places, command).await,
         Command::Agent { command } => agent::agent(places, command),

@@ -7,6 +7,7 @@ mod agent;
 mod args;
 mod asked;
 mod cancel;
+mod check;
 mod daemon;
 mod decide;
 mod delegate;

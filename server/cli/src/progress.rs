@@ -65,7 +65,9 @@ impl Progress {
                 self.note(&printable(text));
                 self.notices.push(text.clone());
             }
-            EventBody::State { .. }
+            // The waiter looks at the card itself.
+            EventBody::Evidence { .. }
+            | EventBody::State { .. }
             | EventBody::Outcome { .. }
             | EventBody::Message { .. }
             | EventBody::Asked { .. }

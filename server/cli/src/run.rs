@@ -1,13 +1,15 @@
 //! `legwork run`: a task in the foreground. It runs in the daemon all the same, and goes on when this process ends.
 
 use legwork_model::{EventBody, Outcome, Report, TaskId, TaskState};
-use legwork_wire::{Client, Decide, FileReview, HunkState, Places, Review, Submit, TaskDetail};
+use legwork_wire::{
+    Card, Client, Decide, FileReview, HunkState, Places, Review, Submit, TaskDetail,
+};
 use serde::Serialize;
 
 use crate::{
     accept,
     args::RunArgs,
-    delegate, diff,
+    check, delegate, diff,
     failure::{Failure, Kind},
     follow::Follow,
     output,
@@ -32,6 +34,8 @@ struct Answer<'a> {
     report: Option<&'a Report>,
     refused: &'a [legwork_model::Refused],
     notices: &'a [String],
+    /// What the checks say before and after, if there are any.
+    evidence: Option<&'a Card>,
 }
 
 /// A changed file in [`Answer`].
@@ -58,6 +62,7 @@ pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
         .task;
     let (client, told) = wait(places, client, &task).await?;
 
+    let card = check_ended(&client, &task).await?;
     let mut detail = client.task(task.as_str()).await?;
     let review = client.review(task.as_str()).await?;
     let patch = client.diff(task.as_str()).await?;
@@ -65,7 +70,12 @@ pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
         match diff::print(&patch).map_err(Failure::from) {
             // The task is what counts, whether somebody reads its diff or not.
             Err(failure) if failure.kind != Kind::Unread => return Err(failure),
-            _ => summary(&detail, &review, &told),
+            _ => {
+                summary(&detail, &review, &told);
+                if let Some(card) = &card {
+                    output::tell_bytes(check::told(Some(card)).as_bytes());
+                }
+            }
         }
     }
     let mut accepted = Ok(());
@@ -76,7 +86,7 @@ pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
     if args.json {
         // As it stands after the accept.
         let review = client.review(task.as_str()).await?;
-        print_json(&detail, &review, &patch)?;
+        print_json(&detail, &review, &patch, card.as_ref())?;
     }
     ended(&detail)?;
     accepted
@@ -124,6 +134,20 @@ async fn wait(
         }
     }
     Ok((follow.client().clone(), progress.finish()))
+}
+
+/// Waits for the checks; the first Ctrl-C stops them, and the task stays as it is.
+async fn check_ended(client: &Client, task: &TaskId) -> Result<Option<Card>, Failure> {
+    tokio::select! {
+        card = check::wait(client, task.as_str()) => return card,
+        pressed = tokio::signal::ctrl_c() => {
+            if pressed.is_ok() {
+                output::note("the checks are stopped");
+                client.cancel(task.as_str()).await?;
+            }
+        }
+    }
+    check::wait(client, task.as_str()).await
 }
 
 async fn cancel(follow: &Follow<'_>, task: &TaskId) -> Result<(), Failure> {
@@ -201,7 +225,12 @@ async fn accept_all(client: &Client, detail: &TaskDetail, review: &Review) -> Re
     Ok(())
 }
 
-fn print_json(detail: &TaskDetail, review: &Review, patch: &[u8]) -> Result<(), Failure> {
+fn print_json(
+    detail: &TaskDetail,
+    review: &Review,
+    patch: &[u8],
+    card: Option<&Card>,
+) -> Result<(), Failure> {
     let task = &detail.task;
     let files = review.files.iter().map(|file| AnswerFile {
         path: &file.path,
@@ -222,6 +251,7 @@ fn print_json(detail: &TaskDetail, review: &Review, patch: &[u8]) -> Result<(), 
         report: task.report.as_ref(),
         refused: &detail.refused,
         notices: &detail.notices,
+        evidence: card,
     })?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::{
     args::ShowArgs,
-    diff,
+    check, diff,
     failure::Failure,
     logs, moment, output,
     printable::{command, printable},
@@ -29,6 +29,13 @@ pub(crate) async fn show(places: &Places, args: ShowArgs) -> Result<(), Failure>
         }
     } else if args.log {
         logs::print(&client, id, args.json).await?;
+    } else if args.evidence {
+        let card = client.evidence(id).await?;
+        if args.json {
+            output::json(&card)?;
+        } else {
+            output::print(&check::told(card.as_ref()))?;
+        }
     } else if args.manifest {
         let manifest = client.manifest(id).await?;
         if args.json {
@@ -49,7 +56,14 @@ async fn whole(client: &Client, id: &str, json: bool) -> Result<(), Failure> {
     if json {
         output::json(&json!({ "detail": detail, "review": review }))?;
     } else {
-        output::print(&told(&detail, &review, moment::now()))?;
+        let card = client.evidence(detail.task.id.as_str()).await?;
+        let mut text = told(&detail, &review, moment::now());
+        if let Some(card) = card {
+            let mut lines = Lines::default();
+            lines.field("evidence", &printable(&card.summary()));
+            text.push_str(&lines.text);
+        }
+        output::print(&text)?;
     }
     Ok(())
 }

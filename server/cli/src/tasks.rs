@@ -75,7 +75,7 @@ fn is_listed(task: &Task, now: i64) -> bool {
 fn row(task: &Task, now: i64, with_workspace: bool) -> Vec<String> {
     let mut row = vec![
         task.id.short().to_owned(),
-        verdict::state(task),
+        format!("{}{}", verdict::state(task), verdict::checks(task)),
         moment::age(task.created, now),
     ];
     if with_workspace {

@@ -1,6 +1,6 @@
 //! Words for where a task stands and how it ended.
 
-use legwork_model::{ChangeKind, FailureKind, Outcome, Phase, Task, TaskState};
+use legwork_model::{ChangeKind, FailureKind, Outcome, Phase, Task, TaskState, Verdict};
 
 /// Where a task stands, in a few words.
 pub(crate) fn state(task: &Task) -> String {
@@ -23,6 +23,17 @@ pub(crate) fn state(task: &Task) -> String {
             }
         }
         TaskState::Ended => ended(),
+    }
+}
+
+/// What the checks of a task say, in a word or two; nothing where there are none.
+pub(crate) fn checks(task: &Task) -> &'static str {
+    match task.checks {
+        None => "",
+        Some(Verdict::Checking) => ", checking",
+        Some(Verdict::Passing) => ", checks pass",
+        Some(Verdict::Failing) => ", checks fail",
+        Some(Verdict::Unknown) => ", checks unknown",
     }
 }
 
@@ -127,6 +138,8 @@ pub(crate) mod tests {
             include: vec![],
             environment: vec![],
             request: None,
+            checks: None,
+            reproduce: None,
         };
         let id: TaskId = "bcdfghjkmnpq".parse().unwrap();
         Task {
@@ -139,6 +152,7 @@ pub(crate) mod tests {
             pending,
             report: None,
             question: None,
+            checks: None,
         }
     }
 

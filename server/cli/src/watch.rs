@@ -62,6 +62,7 @@ fn told(event: &Event) -> Option<String> {
             "{} pending",
             verdict::count(u64::from(*pending), "hunk")
         )),
+        EventBody::Evidence { summary, .. } => Some(printable(summary).into_owned()),
         EventBody::Notice { text } => Some(printable(text).into_owned()),
         EventBody::Asked { question } => Some(format!("asks: {}", printable(question))),
         EventBody::Message { text } => Some(format!("you say: {}", printable(text))),

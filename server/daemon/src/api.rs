@@ -3,6 +3,7 @@
 
 mod desk;
 mod events;
+mod evidence;
 mod listener;
 mod refusal;
 mod request;
@@ -20,7 +21,7 @@ use axum::{
     response::Response,
     routing::{get, post},
 };
-use legwork_wire::{ErrorBody, ErrorKind, GENERATION, GENERATION_HEADER, Status, Stop};
+use legwork_wire::{ErrorBody, ErrorKind, GENERATION, GENERATION_HEADER, Places, Status, Stop};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use listener::Guarded;
@@ -39,6 +40,8 @@ pub(crate) struct Api {
     pub(crate) supervisor: mpsc::Sender<Message>,
     pub(crate) reviewer: Arc<Reviewer>,
     pub(crate) state: PathBuf,
+    /// Where the user's settings are.
+    pub(crate) places: Places,
     pub(crate) started: i64,
     pub(crate) concurrency: u32,
     /// Becomes true when the daemon ends; streams end then.
@@ -70,6 +73,8 @@ pub(crate) fn router(api: Api) -> Router {
         .route("/v1/tasks/{id}/settle", post(desk::settle))
         .route("/v1/tasks/{id}/reopen", post(desk::reopen))
         .route("/v1/tasks/{id}/last", get(desk::last))
+        .route("/v1/tasks/{id}/evidence", get(evidence::show))
+        .route("/v1/tasks/{id}/check", post(evidence::check))
         .fallback(nothing_here)
         .method_not_allowed_fallback(nothing_here)
         .layer(middleware::from_fn(check_generation))

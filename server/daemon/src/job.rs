@@ -13,9 +13,11 @@
 //! | | `external.rs` | or an agent of somebody else → how it ended; what it asks its model is stored on the way |
 //! | | `live.rs` | beside it: what the guest changes → files to review, as far as they go |
 //! | collect | `collect.rs` | what the guest changed → files to review |
+//! | check | `check.rs` | what is under review → what the checks say before and after |
 
 mod agent;
 mod asked;
+mod check;
 mod collect;
 mod earlier;
 mod ending;
@@ -43,6 +45,8 @@ use legwork_model::{
 use legwork_wire::Places;
 use legwork_workspace::{BlobStore, Snapshot};
 use tokio::sync::watch;
+
+pub(crate) use check::{CUT_OFF, check};
 
 use self::external::External;
 use crate::{

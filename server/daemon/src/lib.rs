@@ -19,6 +19,7 @@ mod api;
 mod clock;
 mod doctor;
 mod door;
+mod evidence;
 mod gateway;
 mod instance;
 mod job;
@@ -155,6 +156,7 @@ async fn serve(settings: &Settings, instance: &mut Instance) -> Result<(), RunEr
         supervisor: messages.clone(),
         reviewer,
         state,
+        places: settings.places.clone(),
         started: clock::now(),
         concurrency: settings.concurrency.get(),
         ending: ending.clone(),

@@ -121,6 +121,28 @@ impl Reviewer {
         })
     }
 
+    /// Of these files those of which something was accepted, and what stands there with that and without the rest.
+    pub(crate) fn accepted(&self, rows: Vec<FileRow>) -> Result<Vec<Edit>, ReviewError> {
+        let is_accepted = |row: &FileRow| {
+            let mut hunks = row.review.hunks().iter();
+            hunks.any(|hunk| hunk.state == legwork_review::State::Accepted)
+        };
+        let rows = rows.into_iter().filter(is_accepted);
+        let mut all = Vec::new();
+        for row in rows {
+            let bytes = Bytes::load(&self.blobs, &row)?;
+            let content = bytes.open(&row.review)?.base_effective();
+            let mut edits = Edit::accept(&row.change);
+            // The last one is about the path itself; the one before it, if any, about where it was.
+            if let Some(edit) = edits.last_mut() {
+                let after = content.map(|content| sides::side(&content, &self.blobs));
+                edit.after = after.transpose()?;
+            }
+            all.extend(edits);
+        }
+        Ok(all)
+    }
+
     /// All that a task changed, as a unified diff.
     pub(crate) fn diff(&self, name: &str) -> Result<Vec<u8>, ReviewError> {
         let case = self.case(name)?;

@@ -3,7 +3,7 @@
 use legwork_model::{Outcome, Report, Task, TaskState};
 
 use crate::{
-    clock,
+    clock, evidence,
     job::{self, Room},
     retention,
     review::Reviewer,
@@ -35,6 +35,10 @@ pub(crate) fn recover(
     }
     for task in room.store.with(|db| db.with_unheard())? {
         room.store.with(|db| db.wake(&task, clock::now()))?;
+    }
+    for task in room.store.with(|db| db.checking())? {
+        room.store
+            .with(|db| evidence::give_up(db, &task, job::CUT_OFF, clock::now()))?;
     }
     remove_sandboxes(&room.state);
     match retention::sweep(&room.store, &room.state, &room.blobs, settings.retention) {

@@ -6,6 +6,7 @@
 
 mod decisions;
 mod events;
+mod evidence;
 mod files;
 mod live;
 mod messages;

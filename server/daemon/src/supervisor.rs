@@ -3,6 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use legwork_evidence::Part;
 use legwork_model::{Failure, FailureKind, Outcome, Report, Task, TaskId, TaskState};
 use legwork_spec::ByteSize;
 use tokio::{
@@ -12,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    clock,
+    clock, evidence,
     job::{self, Room, StopReason},
     queue::Queue,
     store::{Finish, StoreError},
@@ -28,6 +29,12 @@ pub(crate) enum Message {
     Queued { task: TaskId, memory: ByteSize },
     /// Something was said to the agent of a task, and is stored.
     Said { task: TaskId },
+    /// Check a task that is over once more; its card says that it is to be.
+    Check {
+        task: TaskId,
+        part: Part,
+        memory: ByteSize,
+    },
     /// Stop a task; answered when it is over.
     Cancel {
         task: TaskId,
@@ -77,6 +84,8 @@ pub(crate) struct Supervisor {
     queue: Queue,
     jobs: JoinSet<TaskId>,
     running: HashMap<TaskId, Running>,
+    /// Those in the queue that are over and are only checked.
+    checks: HashMap<TaskId, (Part, ByteSize)>,
     /// Set once the daemon is to end: nothing starts any more.
     ending: bool,
 }
@@ -93,6 +102,7 @@ impl Supervisor {
             queue,
             jobs: JoinSet::new(),
             running: HashMap::new(),
+            checks: HashMap::new(),
             ending: false,
         }
     }
@@ -136,6 +146,11 @@ impl Supervisor {
             // One that runs hears it, or is looked at when it ends.
             Message::Said { task } if !self.running.contains_key(&task) => self.wake(&task).await,
             Message::Said { .. } => {}
+            Message::Check { task, part, memory } => {
+                self.checks.insert(task.clone(), (part, memory));
+                // If it just ends, it is put there by its end.
+                self.queue.push(task, weight(memory));
+            }
             Message::Cancel { task, reply } => self.cancel(task, reply).await,
             Message::Count { reply } => answer(reply, (self.queue.running(), self.queue.waiting())),
             Message::Stop { force, reply } => {
@@ -161,8 +176,11 @@ impl Supervisor {
                     waiters: Vec::new(),
                 },
             );
-            self.jobs
-                .spawn(contained(Arc::clone(&self.room), task, stopped));
+            let room = Arc::clone(&self.room);
+            match self.checks.remove(&task) {
+                Some((part, _)) => self.jobs.spawn(checked(room, task, part, stopped)),
+                None => self.jobs.spawn(contained(room, task, stopped)),
+            };
         }
     }
 
@@ -170,6 +188,10 @@ impl Supervisor {
         if let Some(running) = self.running.get_mut(&task) {
             running.stop.send_replace(Some(StopReason::Cancelled));
             running.waiters.push(reply);
+        } else if self.checks.remove(&task).is_some() {
+            self.queue.remove(&task);
+            give_up(&self.room, &task, "the checks were cancelled").await;
+            answer(reply, Cancelled::Over);
         } else if self.queue.remove(&task) || self.is_parked(&task).await {
             let finish = Finish::with(Outcome::Cancelled, Report::default());
             keep(&self.room, &task, finish).await;
@@ -213,6 +235,9 @@ impl Supervisor {
                     answer(waiter, Cancelled::Over);
                 }
                 self.wake(&task).await;
+                if let Some((_, memory)) = self.checks.get(&task) {
+                    self.queue.push(task, weight(*memory));
+                }
             }
             // `contained` holds no code that panics, and nobody aborts it.
             Err(error) => tracing::error!(%error, "a job was lost"),
@@ -239,7 +264,8 @@ async fn contained(
     task: TaskId,
     stop: watch::Receiver<Option<StopReason>>,
 ) -> TaskId {
-    let attempt = tokio::spawn(job::attempt(Arc::clone(&room), task.clone(), stop)).await;
+    let attempt = job::attempt(Arc::clone(&room), task.clone(), stop.clone());
+    let attempt = tokio::spawn(attempt).await;
     let left = attempt.unwrap_or_else(|error| {
         tracing::error!(%task, %error, "the job ended in a panic");
         let failure = Failure::new(
@@ -250,10 +276,71 @@ async fn contained(
         Some(Finish::with(Outcome::Failed(failure), Report::default()))
     });
     room.tidy(&task).await;
-    if let Some(finish) = left {
-        keep(&room, &task, finish).await;
+    let Some(finish) = left else {
+        return task;
+    };
+    let cancelled = finish.outcome == Outcome::Cancelled;
+    // Its card is there before its end is told, so that whoever hears of the end knows that there is more to come.
+    let is_checked = !cancelled && announce(&room, &task).await;
+    keep(&room, &task, finish).await;
+    if is_checked {
+        return checked(room, task, Part::Whole, stop).await;
     }
     task
+}
+
+/// Tells that a task will be checked, if it will be.
+async fn announce(room: &Room, task: &TaskId) -> bool {
+    let id = task.clone();
+    let announced = room.store.call(move |db| {
+        let spec = db.task(&id)?.spec;
+        let rows = db.files(&id)?;
+        if !spec.is_checked() || rows.is_empty() {
+            return Ok(false);
+        }
+        let card = evidence::begun(&spec, Part::Whole, &rows, clock::now());
+        db.set_card(&id, &card, clock::now())?;
+        Ok(true)
+    });
+    announced.await.unwrap_or_else(|error| {
+        tracing::error!(%task, %error, "the checks could not be announced");
+        false
+    })
+}
+
+/// The checks of a task that is over, whatever happens in them.
+async fn checked(
+    room: Arc<Room>,
+    task: TaskId,
+    part: Part,
+    stop: watch::Receiver<Option<StopReason>>,
+) -> TaskId {
+    let check = tokio::spawn(job::check(Arc::clone(&room), task.clone(), part, stop)).await;
+    room.tidy(&task).await;
+    let failed = match check {
+        Ok(Ok(())) => return task,
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    tracing::error!(%task, %failed, "a task could not be checked");
+    give_up(
+        &room,
+        &task,
+        "Legwork made a mistake while it checked; its log says more",
+    )
+    .await;
+    task
+}
+
+/// Says on a card that nothing more comes.
+async fn give_up(room: &Room, task: &TaskId, why: &'static str) {
+    let id = task.clone();
+    let stored = room
+        .store
+        .call(move |db| evidence::give_up(db, &id, why, clock::now()));
+    if let Err(error) = stored.await {
+        tracing::error!(%task, %error, "the end of the checks could not be stored");
+    }
 }
 
 /// Stores a result; if that cannot be done with all of it, at least that it ended.

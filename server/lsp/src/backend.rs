@@ -183,6 +183,14 @@ impl Backend {
         Ok(json!({ "text": content::log(&self.session, &task).await? }))
     }
 
+    pub(crate) async fn evidence(&self, params: TaskParam) -> Result<Value> {
+        let name = params
+            .task
+            .ok_or_else(|| Failure::new("no task is named"))?;
+        let task = self.session.state().tasks.named(&name)?;
+        Ok(content::evidence(&self.session, &task).await?)
+    }
+
     pub(crate) async fn content(&self, params: UriParam) -> Result<Value> {
         Ok(json!({ "text": content::of(&self.session, &params.uri).await? }))
     }

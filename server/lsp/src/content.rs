@@ -4,6 +4,7 @@ mod seen;
 
 use legwork_model::{EventBody, TaskId, TreePath};
 use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
 
 use crate::{failure::Failure, present, session::Session};
 
@@ -16,6 +17,25 @@ pub(crate) async fn log(session: &Session, task: &TaskId) -> Result<String, Fail
         _ => None,
     });
     Ok(pieces.collect())
+}
+
+/// What the checks of a task say: as data, and as Markdown in which nothing that they wrote is more than text.
+pub(crate) async fn evidence(session: &Session, task: &TaskId) -> Result<Value, Failure> {
+    let card = session
+        .daemon
+        .client()
+        .await?
+        .evidence(task.as_str())
+        .await?;
+    let text = card.as_ref().map(|card| fenced(&card.lines().join("\n")));
+    Ok(json!({ "card": card, "text": text }))
+}
+
+/// A block of code with a fence that is longer than any in it.
+fn fenced(text: &str) -> String {
+    let runs = text.split(|c| c != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or(0).max(2) + 1);
+    format!("{fence}text\n{text}\n{fence}")
 }
 
 /// What a `legwork:` address names.

@@ -102,6 +102,7 @@ pub async fn serve(
     .custom_method("legwork/hunks", Backend::hunks)
     .custom_method("legwork/walk", Backend::walk)
     .custom_method("legwork/log", Backend::log)
+    .custom_method("legwork/evidence", Backend::evidence)
     .custom_method("legwork/content", Backend::content)
     .custom_method(frames::MALFORMED, Backend::malformed)
     .finish();

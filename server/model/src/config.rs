@@ -17,6 +17,8 @@ pub struct Config {
     pub model: Option<ModelConfig>,
     /// Table `[budget]`.
     pub budget: Budget,
+    /// `commands` of table `[check]`: shell command lines that check the result of every task.
+    pub checks: Vec<String>,
 }
 
 /// Who does what is asked for in words.
@@ -111,6 +113,7 @@ impl Config {
                     config.model = Some(ModelConfig::of(inside("model", value)?, &mut warnings)?);
                 }
                 "budget" => config.budget = Budget::of(inside("budget", value)?, &mut warnings)?,
+                "check" => config.checks = checks(inside("check", value)?, &mut warnings)?,
                 _ => warnings.push(unknown(&name)),
             }
         }
@@ -156,6 +159,29 @@ impl AgentConfig {
         }
         Ok(agent)
     }
+}
+
+fn checks(table: Table, warnings: &mut Vec<String>) -> Result<Vec<String>, ConfigError> {
+    let mut checks = Vec::new();
+    for (name, value) in table {
+        if name != "commands" {
+            warnings.push(unknown(&format!("check.{name}")));
+            continue;
+        }
+        let lines = value.as_array().and_then(|lines| {
+            let lines = lines.iter().map(|line| {
+                let line = line.as_str()?;
+                let is_line = !line.trim().is_empty() && !line.contains('\0');
+                is_line.then(|| line.to_owned())
+            });
+            lines.collect()
+        });
+        checks = lines.ok_or(ConfigError::Value {
+            name: "check.commands",
+            wanted: "a list of command lines, such as [\"cargo test\"]",
+        })?;
+    }
+    Ok(checks)
 }
 
 fn command(value: &Value) -> Result<Vec<String>, ConfigError> {
@@ -204,6 +230,25 @@ mod tests {
         ] {
             let error = Config::parse(wrong).unwrap_err().to_string();
             assert!(error.contains("agent"), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn checks_are_command_lines() {
+        let (config, warnings) =
+            Config::parse("[check]\ncommands = [\"cargo test\", \"a | b\"]\nother = 1\n").unwrap();
+        assert_eq!(config.checks, ["cargo test", "a | b"]);
+        assert_eq!(
+            warnings,
+            ["`check.other` is no setting that this version knows"]
+        );
+        for wrong in [
+            "check = 1",
+            "[check]\ncommands = \"a\"",
+            "[check]\ncommands = [\" \"]",
+        ] {
+            let error = Config::parse(wrong).unwrap_err().to_string();
+            assert!(error.contains("check"), "{wrong}: {error}");
         }
     }
 

@@ -72,6 +72,13 @@ pub enum EventBody {
         /// What.
         question: String,
     },
+    /// The daemon checks what the task changed, or has done so.
+    Evidence {
+        /// Whether it goes on.
+        checking: bool,
+        /// Where it stands, in words.
+        summary: String,
+    },
     /// The built-in agent did something.
     Agent {
         /// [`STEP_VERSION`](crate::STEP_VERSION) of who wrote it.

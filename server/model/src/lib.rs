@@ -43,4 +43,4 @@ pub use permissions::Permissions;
 pub use request::{Finding, Place, Request, RequestError};
 pub use state::{TaskState, Transition};
 pub use step::{AgentStep, STEP_VERSION, Spent};
-pub use task::{Report, Task, TaskSpec, Timings, Worker};
+pub use task::{Report, Task, TaskSpec, Timings, Verdict, Worker};

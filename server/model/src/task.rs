@@ -55,6 +55,13 @@ pub struct TaskSpec {
     /// and, as JSON, `LEGWORK_REQUEST`.
     #[serde(default)]
     pub request: Option<Request>,
+    /// Shell command lines that the daemon runs in virtual machines on the base and on the result, at the top of the
+    /// workspace. `None` for what the user's settings say.
+    #[serde(default)]
+    pub checks: Option<Vec<String>>,
+    /// A shell command line that has to fail on the base and to pass on the result.
+    #[serde(default)]
+    pub reproduce: Option<String>,
 }
 
 impl TaskSpec {
@@ -71,7 +78,18 @@ impl TaskSpec {
             include: Vec::new(),
             environment: Vec::new(),
             request: None,
+            checks: None,
+            reproduce: None,
         }
+    }
+
+    /// Whether there is anything to check its result with.
+    pub fn is_checked(&self) -> bool {
+        self.reproduce.is_some()
+            || self
+                .checks
+                .as_ref()
+                .is_some_and(|checks| !checks.is_empty())
     }
 
     /// What the task is called in a list: the first line of what was asked for, else its command.
@@ -114,6 +132,23 @@ pub struct Task {
     /// What its agent asks, while it waits for the answer.
     #[serde(default)]
     pub question: Option<String>,
+    /// What its checks say, if there are any.
+    #[serde(default)]
+    pub checks: Option<Verdict>,
+}
+
+/// What the checks of a task say, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is not known yet.
+    Checking,
+    /// Every check passes on the result, and what reproduces a bug failed on the base.
+    Passing,
+    /// Something fails on the result, or a reproduction reproduced nothing.
+    Failing,
+    /// Not everything could be run.
+    Unknown,
 }
 
 /// How a task ran.

@@ -56,6 +56,14 @@ pub struct Submit {
     pub buffers: Vec<(legwork_model::TreePath, String)>,
 }
 
+/// Asks for another look at a task that is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckAgain {
+    /// At what was accepted of it, and not at all that it changed.
+    pub accepted: bool,
+}
+
 /// The task is stored durably.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submitted {

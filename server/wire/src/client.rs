@@ -28,8 +28,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::{net::UnixStream, time::timeout};
 
 use crate::{
-    Claimed, Decide, Decided, Desk, ErrorBody, GENERATION, GENERATION_HEADER, Last, Places, Reopen,
-    Review, Said, Say, Settle, Status, Stop, Submit, Submitted, TaskDetail, Undo, WireError,
+    Card, CheckAgain, Claimed, Decide, Decided, Desk, ErrorBody, GENERATION, GENERATION_HEADER,
+    Last, Places, Reopen, Review, Said, Say, Settle, Status, Stop, Submit, Submitted, TaskDetail,
+    Undo, WireError,
 };
 
 /// The largest answer that is read, in bytes.
@@ -296,6 +297,24 @@ impl Client {
     /// As for [`Client::task`]; a conflict when nobody can hear it.
     pub async fn say(&self, id: &str, say: &Say) -> Result<Said, WireError> {
         self.post(&of(id, "/say"), say).await
+    }
+
+    /// What the checks of a task say, if it has any.
+    ///
+    /// # Errors
+    ///
+    /// As every call.
+    pub async fn evidence(&self, id: &str) -> Result<Option<Card>, WireError> {
+        self.get(&of(id, "/evidence")).await
+    }
+
+    /// Has a task that is over checked once more.
+    ///
+    /// # Errors
+    ///
+    /// As every call; a conflict while it runs or is being checked.
+    pub async fn check(&self, id: &str, again: CheckAgain) -> Result<Card, WireError> {
+        self.post(&of(id, "/check"), &again).await
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, WireError> {

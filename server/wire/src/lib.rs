@@ -26,6 +26,8 @@
 //! | `POST /v1/tasks/{id}/cancel` | | `Task` |
 //! | `POST /v1/tasks/{id}/say` | [`Say`] | [`Said`] |
 //! | `POST /v1/tasks/{id}/retry` | | [`Submitted`]: the same spec on a new snapshot |
+//! | `GET /v1/tasks/{id}/evidence` | | [`Card`] or `null`: what the checks say before and after |
+//! | `POST /v1/tasks/{id}/check` | [`CheckAgain`] | [`Card`] of which nothing is known yet |
 //!
 //! Every answer that is not a success has an [`ErrorBody`]. Every request carries the header [`GENERATION_HEADER`].
 
@@ -38,12 +40,13 @@ mod review;
 mod workspace;
 
 pub use api::{
-    GENERATION, GENERATION_HEADER, Hearing, Host, LONGEST_MESSAGE, Said, Say, Status, Stop, Submit,
-    Submitted, TaskDetail,
+    CheckAgain, GENERATION, GENERATION_HEADER, Hearing, Host, LONGEST_MESSAGE, Said, Say, Status,
+    Stop, Submit, Submitted, TaskDetail,
 };
 pub use client::{Client, EventStream};
 pub use desk::{CLAIM_SECONDS, Claimed, Desk, DeskFile, Landed, Last, Reopen, Settle};
 pub use failure::{ErrorBody, ErrorKind, WireError};
+pub use legwork_evidence::{Card, Progress as CheckProgress};
 pub use places::{ConfigFileError, Places, PlacesError};
 pub use review::{
     Decide, Decided, FileReview, Hunk, HunkState, Line, LineKind, Pick, Review, Skipped, Undo,

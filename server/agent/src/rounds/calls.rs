@@ -84,7 +84,14 @@ impl<W: Workbench> Rounds<'_, W> {
             self.bench.tell(step).await;
             let begun = Instant::now();
             let has_failed = results.iter().any(|result| !result.ok);
+            let is_end = matches!(job, Ok(Job::Finish { .. }))
+                && summary.is_none()
+                && question.is_none()
+                && !has_failed;
+            let unmet = if is_end { self.unmet().await? } else { None };
+            let is_refused = unmet.is_some();
             let done = match &job {
+                _ if let Some(why) = unmet => refused(&why),
                 _ if summary.is_some() => {
                     refused("not done, because `finish` was called before it")
                 }
@@ -122,7 +129,9 @@ impl<W: Workbench> Rounds<'_, W> {
             };
             self.bench.tell(step).await;
             let signature = format!("{} {}", call.name, call.arguments.to_object());
-            circle = self.watch.take(&signature, &done.text, done.ok).or(circle);
+            if !is_refused {
+                circle = self.watch.take(&signature, &done.text, done.ok).or(circle);
+            }
             results.push(ToolResult {
                 call: call.id.clone(),
                 tool,

@@ -17,6 +17,12 @@ use crate::{
     supervisor::{Cancelled, Message},
 };
 
+/// Checks of one task.
+const MOST_CHECKS: usize = 16;
+
+/// The longest command line of a check, in bytes.
+const LONGEST_CHECK: usize = 8 << 10;
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Which {
     workspace: Option<PathBuf>,
@@ -38,11 +44,15 @@ pub(super) async fn submit(
     Sent(submit): Sent<Submit>,
 ) -> Result<Json<Submitted>, Refusal> {
     check(&submit.spec)?;
+    let mut spec = submit.spec;
+    if spec.checks.is_none() {
+        spec.checks = Some(usual_checks(&api).await?);
+    }
     queue(
         &api,
         NewTask {
             id: TaskId::random(),
-            spec: submit.spec,
+            spec,
             buffers: submit.buffers,
         },
     )
@@ -141,12 +151,26 @@ pub(super) async fn cancel(
     }
 }
 
-async fn find(api: &Api, name: String) -> Result<Task, Refusal> {
+pub(super) async fn find(api: &Api, name: String) -> Result<Task, Refusal> {
     let task = api.store.call(move |db| {
         let id = db.resolve(&name)?;
         db.task(&id)
     });
     Ok(task.await?)
+}
+
+/// What the user checks every task with.
+async fn usual_checks(api: &Api) -> Result<Vec<String>, Refusal> {
+    let places = api.places.clone();
+    let read = tokio::task::spawn_blocking(move || places.read_config()).await;
+    match read {
+        Ok(Ok((config, _))) => Ok(config.checks),
+        Ok(Err(error)) => Err(Refusal::usage(
+            format!("what checks the task is not known: {error}"),
+            "mend the file",
+        )),
+        Err(error) => Err(Refusal::internal(error.to_string(), "")),
+    }
 }
 
 /// Stores it first: from then on it survives everything, and only then is it said to be queued.
@@ -174,6 +198,22 @@ fn check(spec: &TaskSpec) -> Result<(), Refusal> {
     spec.limits
         .validate()
         .map_err(|error| Refusal::usage(error.to_string(), "give it another limit"))?;
+    let mut checks = spec.checks.iter().flatten().chain(&spec.reproduce);
+    if checks
+        .any(|line| line.trim().is_empty() || line.contains('\0') || line.len() > LONGEST_CHECK)
+        || spec
+            .checks
+            .as_ref()
+            .is_some_and(|checks| checks.len() > MOST_CHECKS)
+    {
+        return Err(Refusal::usage(
+            format!(
+                "there are at most {MOST_CHECKS} checks, each a command line of at most {} KiB",
+                LONGEST_CHECK >> 10
+            ),
+            "put what is longer into a script",
+        ));
+    }
     match &spec.worker {
         Worker::Command { argv } if argv.first().is_none_or(String::is_empty) => {
             return Err(Refusal::usage(

@@ -8,11 +8,13 @@ use std::{
 
 use legwork_agent::{Agent, BenchError, Brief, End, Ended, Errand, Lookup, Transcript, Workbench};
 use legwork_host::{Exit, ExitStatus, Output, Program, Running, Sandbox, Source};
-use legwork_model::{AgentStep, EntryKind, EventBody, Outcome, Phase, STEP_VERSION, Stream, Task};
+use legwork_model::{
+    AgentStep, EntryKind, EventBody, Outcome, Phase, STEP_VERSION, Stream, Task, TaskSpec,
+};
 use legwork_workspace::Snapshot;
 use tokio::sync::mpsc;
 
-use super::{Break, Findings, Job, ending, guides::guides, index::Indexed, millis};
+use super::{Break, Findings, Job, check, ending, guides::guides, index::Indexed, millis};
 use crate::{
     clock,
     model::{self, Configured},
@@ -62,6 +64,7 @@ impl Job {
             job: self,
             sandbox,
             indexed,
+            spec: &task.spec,
             used: Mutex::default(),
         };
         let agent = Agent {
@@ -139,6 +142,7 @@ struct Bench<'a> {
     job: &'a Job,
     sandbox: &'a Sandbox<Running>,
     indexed: Option<Indexed>,
+    spec: &'a TaskSpec,
     used: Mutex<Used>,
 }
 
@@ -189,6 +193,30 @@ impl Workbench for Bench<'_> {
 
     async fn look_up(&self, lookup: Lookup) -> Option<Result<String, String>> {
         self.job.look_up(self.indexed.as_ref()?, lookup).await
+    }
+
+    /// In the agent's own machine, as it is. What counts is seen in a fresh one afterwards.
+    async fn unmet(&self, left: Duration) -> Result<Option<String>, BenchError> {
+        let begun = Instant::now();
+        for command in self
+            .spec
+            .reproduce
+            .iter()
+            .chain(self.spec.checks.iter().flatten())
+        {
+            let left = left
+                .saturating_sub(begun.elapsed())
+                .max(Duration::from_secs(1));
+            let run = check::one(self.sandbox, self.spec, command, Some(left)).await;
+            if !run.passed() {
+                let tail = run.tail.trim_end();
+                let how = run.end.words();
+                return Ok(Some(format!(
+                    "the check `{command}` does not pass ({how}):\n{tail}"
+                )));
+            }
+        }
+        Ok(None)
     }
 
     async fn changed_lines(&self) -> u64 {

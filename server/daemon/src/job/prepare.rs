@@ -48,26 +48,7 @@ impl Job {
         findings.report.files = u64::try_from(snapshot.manifest.files()).unwrap_or(u64::MAX);
         findings.report.bytes = snapshot.bytes;
         findings.notices.extend(left_out(&snapshot.manifest));
-        let spec = SandboxSpec::new(
-            task.spec.isolation,
-            task.spec.driver,
-            task.spec.root.clone(),
-            WorkspaceDisk {
-                image: snapshot.image.clone(),
-                mount: task.spec.workspace.clone(),
-                umask: umask(),
-            },
-            task.spec.limits.clone(),
-            EgressPolicy::Deny,
-            environment(&task.spec),
-        )
-        .map_err(|error| {
-            Failure::new(
-                FailureKind::Host,
-                error.to_string(),
-                "change it and run the task again",
-            )
-        })?;
+        let spec = declared(&task.spec, &snapshot)?;
         let spec = match external.and_then(|external| external.image.clone()) {
             Some(image) => spec.with_tools(ToolsDisk { image }),
             None => spec,
@@ -107,6 +88,17 @@ impl Job {
             snapshot: Arc::new(snapshot),
             sandbox,
         })
+    }
+
+    /// A fresh machine on the snapshot of a task, of which nothing is told.
+    pub(super) async fn machine(
+        &self,
+        task: &Task,
+        snapshot: &Snapshot,
+    ) -> Result<Sandbox<Running>, Break> {
+        let created = self.create(declared(&task.spec, snapshot)?).await?;
+        let started = self.unless_stopped(created.start()).await?;
+        Ok(started.map_err(|error| ending::failure(&error))?)
     }
 
     /// It is not dropped when the task is to stop, since its thread would go on: it is waited for.
@@ -206,6 +198,31 @@ impl Job {
             .map_err(failed)?;
         Ok(created)
     }
+}
+
+/// The machine of a task, whole.
+fn declared(spec: &TaskSpec, snapshot: &Snapshot) -> Result<SandboxSpec, Failure> {
+    let disk = WorkspaceDisk {
+        image: snapshot.image.clone(),
+        mount: spec.workspace.clone(),
+        umask: umask(),
+    };
+    let declared = SandboxSpec::new(
+        spec.isolation,
+        spec.driver,
+        spec.root.clone(),
+        disk,
+        spec.limits.clone(),
+        EgressPolicy::Deny,
+        environment(spec),
+    );
+    declared.map_err(|error| {
+        Failure::new(
+            FailureKind::Host,
+            error.to_string(),
+            "change it and run the task again",
+        )
+    })
 }
 
 /// What the user set goes before what Legwork says.

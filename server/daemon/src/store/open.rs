@@ -10,7 +10,11 @@ use rusqlite::{Connection, ErrorCode};
 use super::{Db, StoreError};
 
 /// Each one brings a database from the schema of its index to the next. They are never edited, only added to.
-const MIGRATIONS: [&str; 2] = [include_str!("schema1.sql"), include_str!("schema2.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("schema1.sql"),
+    include_str!("schema2.sql"),
+    include_str!("schema3.sql"),
+];
 
 /// Why a database is not used as it is.
 enum Trouble {

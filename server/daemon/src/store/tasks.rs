@@ -8,11 +8,12 @@ use legwork_model::{
 use legwork_workspace::Identity;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use super::{Db, StoreError, decisions, events};
+use super::{Db, StoreError, decisions, events, evidence};
 
 /// Columns that [`raw`] reads, in its order.
 const COLUMNS: &str = "t.id, t.spec, t.state, t.outcome, t.created, t.finished, t.report, \
-     (SELECT coalesce(sum(pending), 0) FROM files WHERE task = t.id), t.question";
+     (SELECT coalesce(sum(pending), 0) FROM files WHERE task = t.id), t.question, \
+     (SELECT verdict FROM evidence WHERE task = t.id)";
 
 /// How many candidates an ambiguous prefix is told with.
 const CANDIDATES: u32 = 5;
@@ -323,6 +324,7 @@ fn raw(
     Option<String>,
     u32,
     Option<String>,
+    Option<String>,
 )> {
     Ok((
         row.get(0)?,
@@ -334,6 +336,7 @@ fn raw(
         row.get(6)?,
         row.get(7)?,
         row.get(8)?,
+        row.get(9)?,
     ))
 }
 
@@ -349,9 +352,10 @@ fn task(
         Option<String>,
         u32,
         Option<String>,
+        Option<String>,
     ),
 ) -> Result<Task, StoreError> {
-    let (text, spec, state, outcome, created, finished, report, pending, question) = raw;
+    let (text, spec, state, outcome, created, finished, report, pending, question, checks) = raw;
     Ok(Task {
         id: id(&text)?,
         spec: serde_json::from_str(&spec)?,
@@ -364,5 +368,6 @@ fn task(
         pending,
         report: report.map(|text| serde_json::from_str(&text)).transpose()?,
         question,
+        checks: checks.map(|word| evidence::verdict(&word)).transpose()?,
     })
 }

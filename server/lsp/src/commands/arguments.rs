@@ -21,6 +21,10 @@ pub(crate) struct Arguments {
     pub(super) agent: Option<Value>,
     pub(super) allow: Option<Vec<String>>,
     pub(super) scope: Option<Vec<String>>,
+    /// Shell command lines that check the result.
+    pub(super) check: Option<Vec<String>>,
+    /// A shell command line that shows the bug.
+    pub(super) reproduce: Option<String>,
     /// A file as the editor names it, and its first and last line, from 1.
     pub(super) file: Option<String>,
     pub(super) from: Option<u32>,

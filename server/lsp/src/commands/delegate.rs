@@ -41,7 +41,18 @@ pub(super) async fn delegate(session: &Session, arguments: Arguments) -> Result<
         diagnostics: findings(&arguments),
         ..Request::default()
     });
-    submit(session, workspace, worker, request).await
+    let checked = Checked {
+        checks: arguments.check.clone(),
+        reproduce: arguments.reproduce.clone(),
+    };
+    submit(session, workspace, worker, request, checked).await
+}
+
+/// What the result is checked with; what is not said is what the user's settings say.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    checks: Option<Vec<String>>,
+    reproduce: Option<String>,
 }
 
 /// Stores a task with everything that is not saved yet.
@@ -50,10 +61,13 @@ pub(super) async fn submit(
     workspace: PathBuf,
     worker: Worker,
     request: Option<Request>,
+    checked: Checked,
 ) -> Result<Value, Failure> {
     let (buffers, left_out) = unsaved(session, &workspace).await?;
     let spec = TaskSpec {
         request: request.map(Request::bounded),
+        checks: checked.checks,
+        reproduce: checked.reproduce,
         ..TaskSpec::new(workspace, worker)
     };
     let title = tell::cut(&spec.title());

@@ -93,7 +93,14 @@ pub(super) async fn saved(
         place,
         ..Request::default()
     };
-    delegate::submit(session, root, worker, Some(request)).await?;
+    delegate::submit(
+        session,
+        root,
+        worker,
+        Some(request),
+        delegate::Checked::default(),
+    )
+    .await?;
     // It is ours, not a file of the project. The folder stays if anything else is in it.
     let _kept = std::fs::remove_file(&path)
         .and_then(|()| path.parent().map_or(Ok(()), std::fs::remove_dir));

@@ -9,6 +9,7 @@ mod bad_input;
 mod bytes;
 mod death;
 mod ends;
+mod evidence;
 mod external;
 mod full;
 mod image;

@@ -6,6 +6,7 @@ mod bad_input;
 mod bulk;
 mod clients;
 mod daemon;
+mod evidence;
 mod killed;
 mod moves;
 mod order;

@@ -18,9 +18,15 @@ const THINKS: Duration = Duration::from_secs(15);
 
 /// A user who has set up this model.
 fn home(model: &Model) -> (Home, Folder) {
+    home_with(model, "")
+}
+
+/// With more settings of it.
+fn home_with(model: &Model, more: &str) -> (Home, Folder) {
     let mut home = Home::new();
     let url = model.url();
-    let text = format!("[model]\nprovider = \"anthropic\"\nurl = \"{url}\"\nname = \"fake\"\n");
+    let text =
+        format!("[model]\nprovider = \"anthropic\"\nurl = \"{url}\"\nname = \"fake\"\n{more}");
     let config = Folder::with(&[("config.toml", &text)]);
     let dir = config.path().display().to_string();
     home.environment = vec![("LEGWORK_CONFIG".to_owned(), dir)];
@@ -303,4 +309,39 @@ fn a_finished_task_goes_on_with_what_was_decided() {
         (folder.read("poem.txt"), folder.read("new.txt")),
         (wanted, "new\n".to_owned())
     );
+}
+
+#[test]
+fn a_dialogue_that_grows_too_long_is_summed_up_once_and_what_the_user_said_stays() {
+    let long = "I think about it. ".repeat(800);
+    let model = Model::replaying(vec![
+        ask("How many?"),
+        Answer::anthropic(&long, &[("bash", "{\"command\": \"echo one > one.txt\"}")]),
+        Answer::anthropic("One file is written, two is left.", &[]),
+        bash("echo two > two.txt"),
+        finish(),
+    ]);
+    let (home, _config) = home_with(&model, "context = 4000\nmax_output = 500\n");
+    let folder = Folder::with(&[("a.txt", "a\n")]);
+    let id = delegate(&home, &folder, "write files");
+    home.wait_for(&folder.path(), &id, &["needs-input"]);
+    home.legwork(&folder.path(), ["say", &id, "two of them"])
+        .expect(0);
+    let detail = home.wait_for(&folder.path(), &id, &["ready", "ended"]);
+    assert_eq!(detail["task"]["pending"], 2, "{detail}");
+    let asked = model.asked();
+    assert_eq!(asked.len(), 5);
+    assert_eq!(asked[2].body["tool_choice"]["type"], "none");
+    assert!(asked[2].body.to_string().contains("I think about it."));
+    let after = asked[3].body.to_string();
+    assert!(!after.contains("I think about it."), "{after}");
+    assert_ne!(asked[3].body["tool_choice"]["type"], "none");
+    let told = words(&asked[3].body);
+    for part in [
+        "write files",
+        "The user says:\ntwo of them",
+        "in your own words:\nOne file is written",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
 }

@@ -2,6 +2,7 @@
 //! was said is only added to, so that an API can keep it.
 
 mod calls;
+mod condense;
 mod gate;
 mod room;
 
@@ -36,6 +37,9 @@ const CUT: u32 = 3;
 
 /// How often room is made for one request.
 const SQUEEZES: u32 = 4;
+
+/// What stands before the words of the user.
+const SAYS: &str = "The user says:";
 
 /// The longest text of a step, in bytes.
 const LONGEST_SAID: usize = 16 << 10;
@@ -128,6 +132,7 @@ impl Agent<'_> {
             empty: 0,
             cut: 0,
             refusals: 0,
+            is_condensed: false,
         };
         let over = loop {
             if let Err(over) = rounds.one().await {
@@ -169,12 +174,15 @@ struct Rounds<'a, W> {
     cut: u32,
     /// How often it was not let finish.
     refusals: u32,
+    /// Whether there was a summary.
+    is_condensed: bool,
 }
 
 impl<W: Workbench> Rounds<'_, W> {
     async fn one(&mut self) -> Result<(), Over> {
         self.listen().await;
         self.keep().await;
+        self.condense().await?;
         self.meter.lines(self.bench.changed_lines().await);
         for mark in self.meter.nearly() {
             let text = format!(
@@ -388,7 +396,7 @@ impl<W: Workbench> Rounds<'_, W> {
                 .await;
             self.prompt
                 .entries
-                .push(Entry::User(format!("The user says:\n{text}")));
+                .push(Entry::User(format!("{SAYS}\n{text}")));
         }
         any
     }

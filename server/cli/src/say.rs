@@ -1,4 +1,4 @@
-//! `legwork say`.
+//! `legwork say`: words for the agent of a task, while it works or when it is over.
 
 use legwork_wire::{Hearing, Places, Say};
 

@@ -181,7 +181,8 @@ mod tests {
         }
         drop(store);
         let (store, _) = Store::open(dir.path()).unwrap();
-        assert_eq!(store.with(|db| db.with_unheard()).unwrap(), [task.clone()]);
+        let unheard = store.with(|db| db.with_unheard()).unwrap();
+        assert_eq!(unheard, std::slice::from_ref(&task));
         let hear = || store.with(|db| db.hear(&task, 3)).unwrap();
         assert_eq!(hear(), ["one", "two"]);
         assert!(hear().is_empty());

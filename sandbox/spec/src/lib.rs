@@ -8,6 +8,7 @@
 
 mod boot;
 mod egress;
+mod host;
 mod jail;
 mod limits;
 mod root;
@@ -15,7 +16,10 @@ mod sandbox;
 mod size;
 
 pub use boot::{BOOT_CONFIG_VERSION, BootConfig, BootDisk, Machine};
-pub use egress::EgressPolicy;
+pub use egress::{
+    AllowList, Destination, DestinationError, EgressPolicy, USUAL_PORT, allow, parse_port,
+};
+pub use host::{HostName, HostNameError};
 pub use jail::{Jailed, Wall, WallKind};
 pub use limits::{LimitError, Limits};
 pub use root::Root;

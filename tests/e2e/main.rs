@@ -15,4 +15,5 @@ mod full;
 mod image;
 mod job;
 mod live;
+mod network;
 mod say;

@@ -33,6 +33,8 @@ pub enum Open {
 pub enum Call {
     /// A connection to the model gateway.
     Model,
+    /// A connection to the proxy through which allowed hosts are reached.
+    Proxy,
 }
 
 /// A port of the guest's loopback whose connections are relayed to the host.

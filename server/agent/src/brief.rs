@@ -21,6 +21,8 @@ pub struct Brief {
     pub guides: Vec<Guide>,
     /// Whether the machine is emulated, and so slow.
     pub is_slow: bool,
+    /// Hosts with ports that programs can reach through a proxy; without any there is no network.
+    pub network: Vec<String>,
 }
 
 /// A file that a repository keeps for agents.
@@ -33,7 +35,7 @@ pub struct Guide {
 }
 
 const SYSTEM: &str = "\
-You are a coding agent. You work in a virtual machine on a frozen copy of the user's workspace; there is no network. \
+You are a coding agent. You work in a virtual machine on a frozen copy of the user's workspace. \
 The user is elsewhere: call `ask` only where the work depends on what they alone can decide. What you change in the workspace is shown to the user as hunks, which they accept or reject one \
 by one, so make the smallest change that does what is asked and leave everything else alone.
 
@@ -57,6 +59,16 @@ impl Brief {
     pub(crate) fn system(&self) -> String {
         let mut text = SYSTEM.to_owned();
         let _ = write!(text, "\n\nThe workspace is {}.", self.workspace);
+        match self.network.as_slice() {
+            [] => text.push_str(" There is no network."),
+            hosts => {
+                let _ = write!(
+                    text,
+                    " Of the network, only these hosts can be reached, through the proxy that the environment names: {}.",
+                    hosts.join(", ")
+                );
+            }
+        }
         if self.is_slow {
             text.push_str(SLOW);
         }
@@ -175,7 +187,15 @@ mod tests {
                 text: "Use tabs.\n".to_owned(),
             }],
             is_slow: true,
+            network: vec![],
         };
+        assert!(brief.system().contains(" There is no network."));
+        let reaching = Brief {
+            network: vec!["a.test:443".to_owned(), "b.test:80".to_owned()],
+            ..brief.clone()
+        };
+        let told = reaching.system();
+        assert!(told.contains(": a.test:443, b.test:80.") && !told.contains("no network"));
         let first = brief.first();
         assert!(first.starts_with("fix it\n"), "{first}");
         for part in [

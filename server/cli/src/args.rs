@@ -8,7 +8,7 @@ use clap::{
     error::ErrorKind,
 };
 use legwork_model::AgentKind;
-use legwork_spec::{ByteSize, Driver, Isolation};
+use legwork_spec::{ByteSize, Destination, DestinationError, Driver, Isolation};
 
 use crate::{failure::Failure, output};
 
@@ -83,6 +83,9 @@ pub(crate) enum Command {
         /// The task, or the beginning of its id.
         #[arg(value_name = "ID")]
         task: TaskPrefix,
+        /// Let it reach this host too, as with `legwork run`.
+        #[arg(long, value_name = "HOST[:PORT]", value_parser = allowed)]
+        allow: Vec<Allowed>,
         /// As one JSON object.
         #[arg(long)]
         json: bool,
@@ -210,6 +213,10 @@ pub(crate) struct TaskArgs {
     /// A shell command line that shows the bug: it has to fail before the change and to pass after it.
     #[arg(long, value_name = "CMD")]
     pub(crate) reproduce: Option<String>,
+    /// Let the task reach a host, such as example.com:5432 (port 443 if you name none) or *.example.com, or all hosts of a
+    /// preset: crates, debian, go, maven, npm, pypi, rubygems. Without it nothing outside of its machine can be reached.
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = allowed)]
+    pub(crate) allow: Vec<Allowed>,
     /// This folder is the workspace, instead of the repository (or else the folder) you are in.
     #[arg(short = 'C', value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
@@ -232,6 +239,24 @@ pub(crate) struct TaskArgs {
     /// A program and its arguments. No shell is put in between.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+/// What one `--allow` says.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowed(Vec<Destination>);
+
+impl Allowed {
+    /// All that these say.
+    pub(crate) fn all(given: Vec<Self>) -> Vec<Destination> {
+        given
+            .into_iter()
+            .flat_map(|Self(entries)| entries)
+            .collect()
+    }
+}
+
+fn allowed(text: &str) -> Result<Allowed, DestinationError> {
+    legwork_spec::allow(text).map(Allowed)
 }
 
 /// `legwork run`.
@@ -300,6 +325,9 @@ pub(crate) struct LogsArgs {
     /// The task, or the beginning of its id.
     #[arg(value_name = "ID")]
     pub(crate) task: TaskPrefix,
+    /// Its connections beyond its machine instead.
+    #[arg(long)]
+    pub(crate) network: bool,
     /// Go on until the task is over.
     #[arg(short, long)]
     pub(crate) follow: bool,

@@ -7,10 +7,10 @@ use legwork_spec::{Limits, Root};
 use legwork_wire::{Places, Submit};
 
 use crate::{
-    args::{DelegateArgs, TaskArgs},
+    args::{Allowed, DelegateArgs, TaskArgs},
     asked,
     failure::Failure,
-    output,
+    network, output,
     printable::{command, printable},
     start,
     workspace::Place,
@@ -29,6 +29,7 @@ pub(crate) async fn delegate(places: &Places, args: DelegateArgs) -> Result<(), 
             buffers: vec![],
         })
         .await?;
+    network::tell(&client, &submitted.task).await?;
     if args.json {
         output::json(&submitted)?;
     } else if piped {
@@ -99,6 +100,7 @@ pub(crate) fn spec(places: &Places, mut args: TaskArgs) -> Result<TaskSpec, Fail
         driver: args.driver,
         root: args.image.map_or(Ok(Root::Host), image)?,
         environment: args.env,
+        allow: Allowed::all(args.allow),
         request,
         checks: (!args.check.is_empty()).then_some(args.check),
         reproduce: args.reproduce,

@@ -55,7 +55,7 @@ async fn perform(places: &Places, command: Command) -> Result<(), Failure> {
             accepted,
             json,
         } => check::check(places, &task, accepted, json).await,
-        Command::Retry { task, json } => retry::retry(places, &task, json).await,
+        Command::Retry { task, allow, json } => retry::retry(places, &task, allow, json).await,
         Command::Model { command } => model::model(places, command).await,
         Command::Agent { command } => agent::agent(places, command),
         Command::Doctor { json } => doctor::doctor(places, json).await,

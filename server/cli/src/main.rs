@@ -20,6 +20,7 @@ mod logs;
 mod lsp;
 mod model;
 mod moment;
+mod network;
 mod output;
 mod printable;
 mod progress;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use legwork_model::{EventBody, Phase, Stream, TaskState};
+use legwork_model::{ConnectionEnd, EventBody, Phase, Stream, TaskState};
 
 use crate::{
     output,
@@ -61,6 +61,11 @@ impl Progress {
                 self.pass_on(&whole);
             }
             EventBody::Agent { step, .. } => self.pass_on(&step.lines()),
+            EventBody::Network { connection } => {
+                if matches!(connection.end, ConnectionEnd::Denied { .. }) {
+                    self.note(&printable(&connection.line()));
+                }
+            }
             EventBody::Notice { text } => {
                 self.note(&printable(text));
                 self.notices.push(text.clone());

@@ -12,7 +12,7 @@ use crate::{
     check, delegate, diff,
     failure::{Failure, Kind},
     follow::Follow,
-    output,
+    network, output,
     printable::printable,
     progress::Progress,
     start, verdict, workspace,
@@ -60,6 +60,7 @@ pub(crate) async fn run(places: &Places, args: RunArgs) -> Result<(), Failure> {
         })
         .await?
         .task;
+    network::tell(&client, &task).await?;
     let (client, told) = wait(places, client, &task).await?;
 
     let card = check_ended(&client, &task).await?;

@@ -11,7 +11,7 @@ use crate::{
     args::ShowArgs,
     check, diff,
     failure::Failure,
-    logs, moment, output,
+    logs, moment, network, output,
     printable::{command, printable},
     start, verdict,
 };
@@ -94,6 +94,7 @@ fn told(detail: &TaskDetail, review: &Review, now: i64) -> String {
     if let legwork_spec::Root::Oci(path) = &spec.root {
         lines.field("image", &printable(&path.display().to_string()));
     }
+    lines.field("network", &network::allowed(spec));
     lines.field("state", &verdict::state(task));
     if let Some(legwork_model::Outcome::Failed(failure)) = &task.outcome {
         lines.field("", &printable(&failure.message));
@@ -182,6 +183,9 @@ fn report(lines: &mut Lines, task: &Task) {
     };
     lines.field("driver", &format!("{driver}{emulated}"));
     jail(lines, &report.walls);
+    for reached in &report.network {
+        lines.field("reached", &network::reached(reached));
+    }
     let timings = report.timings;
     let spent: Vec<String> = [
         ("queued", timings.queued),

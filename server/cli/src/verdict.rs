@@ -136,6 +136,7 @@ pub(crate) mod tests {
             root: legwork_spec::Root::Host,
             driver: None,
             include: vec![],
+            allow: vec![],
             environment: vec![],
             request: None,
             checks: None,

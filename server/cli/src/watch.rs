@@ -1,6 +1,6 @@
 //! `legwork watch`: a line for each thing that happens to any task, until it is stopped.
 
-use legwork_model::{AgentStep, Event, EventBody, Task};
+use legwork_model::{AgentStep, ConnectionEnd, Event, EventBody, Task};
 use legwork_wire::Places;
 
 use crate::{
@@ -70,6 +70,10 @@ fn told(event: &Event) -> Option<String> {
             step: AgentStep::Waiting { why, .. },
             ..
         } => Some(format!("waiting: {}", printable(why))),
+        EventBody::Network { connection } => match connection.end {
+            ConnectionEnd::Denied { .. } => Some(printable(&connection.line()).into_owned()),
+            ConnectionEnd::Passed { .. } => None,
+        },
         EventBody::Agent { .. } | EventBody::Phase { .. } | EventBody::Output { .. } => None,
     }
 }

@@ -39,9 +39,9 @@ pub(crate) struct Api {
     pub(crate) store: Store,
     pub(crate) supervisor: mpsc::Sender<Message>,
     pub(crate) reviewer: Arc<Reviewer>,
-    pub(crate) state: PathBuf,
     /// Where the user's settings are.
     pub(crate) places: Places,
+    pub(crate) state: PathBuf,
     pub(crate) started: i64,
     pub(crate) concurrency: u32,
     /// Becomes true when the daemon ends; streams end then.

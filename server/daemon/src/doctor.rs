@@ -18,6 +18,7 @@ pub async fn doctor(places: &Places) -> Host {
     };
     let report = legwork_host::probe(&installation).await;
     let mut checks = report.checks();
+    checks.push(network(places));
     checks.push(match places.prepare() {
         Ok(()) => (
             "directories".to_owned(),
@@ -32,4 +33,29 @@ pub async fn doctor(places: &Places) -> Host {
         able,
         checks,
     }
+}
+
+/// What tasks may reach.
+fn network(places: &Places) -> (String, bool, String) {
+    let (well, text) = match places.read_config() {
+        Ok((config, _)) if config.network.allow.is_empty() => (
+            true,
+            "tasks reach nothing outside of their machine but what `--allow` names".to_owned(),
+        ),
+        Ok((config, _)) => {
+            let entries: Vec<String> = config
+                .network
+                .allow
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            let entries = entries.join(", ");
+            (
+                true,
+                format!("every task may reach {entries}, and what `--allow` names"),
+            )
+        }
+        Err(error) => (false, error.to_string()),
+    };
+    ("network".to_owned(), well, text)
 }

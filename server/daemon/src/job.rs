@@ -4,7 +4,9 @@
 //! | phase | file | takes → gives |
 //! | --- | --- | --- |
 //! | prepare | `prepare.rs` | the spec → a snapshot and a running sandbox |
+//! | | `network.rs` | what is allowed → the way out of the sandbox, and what is told of it |
 //! | | `asked.rs` | what the user said → variables of the command |
+//! | | `calls.rs` | who answers the machine → one that may call them |
 //! | | `lay.rs` | what an earlier machine left → a fresh one |
 //! | | `earlier.rs` | what it left when it ran before → the same in a new sandbox |
 //! | run | `run.rs` | the command → how it ended; its output is stored on the way |
@@ -17,6 +19,7 @@
 
 mod agent;
 mod asked;
+mod calls;
 mod check;
 mod collect;
 mod earlier;
@@ -26,6 +29,7 @@ mod guides;
 mod index;
 mod lay;
 mod live;
+mod network;
 mod prepare;
 mod run;
 
@@ -196,6 +200,11 @@ impl Job {
             .await;
         // Also when it broke off: nothing of it may be left when the result is told.
         sandbox.stop().await;
+        if let Some(network) = prepared.network {
+            findings.report.network = network.close().await;
+            let notices = network::notices(&findings.report.network, &self.id);
+            findings.notices.extend(notices);
+        }
         ended
     }
 

@@ -87,6 +87,7 @@ async fn take(session: &Session, client: &Client, batch: &[Event]) -> Result<(),
                 | EventBody::Phase { .. }
                 | EventBody::Notice { .. }
                 | EventBody::Agent { .. }
+                | EventBody::Network { .. }
         ) {
             changed.insert(event.task.clone());
         }

@@ -2,10 +2,15 @@
 //! for who may do input.
 
 mod model;
+mod network;
 
+use legwork_spec::DestinationError;
 use toml::{Table, Value};
 
-pub use self::model::{Budget, ModelConfig, Price, Provider};
+pub use self::{
+    model::{Budget, ModelConfig, Price, Provider},
+    network::NetworkConfig,
+};
 use crate::Worker;
 
 /// What the user set.
@@ -19,6 +24,8 @@ pub struct Config {
     pub budget: Budget,
     /// `commands` of table `[check]`: shell command lines that check the result of every task.
     pub checks: Vec<String>,
+    /// Table `[network]`.
+    pub network: NetworkConfig,
 }
 
 /// Who does what is asked for in words.
@@ -70,6 +77,9 @@ pub enum ConfigError {
         /// What it has to be, with an example.
         wanted: &'static str,
     },
+    /// A host that cannot be allowed.
+    #[error("in `[network]`: {0}")]
+    Destination(#[from] DestinationError),
 }
 
 impl Config {
@@ -114,6 +124,9 @@ impl Config {
                 }
                 "budget" => config.budget = Budget::of(inside("budget", value)?, &mut warnings)?,
                 "check" => config.checks = checks(inside("check", value)?, &mut warnings)?,
+                "network" => {
+                    config.network = NetworkConfig::of(inside("network", value)?, &mut warnings)?;
+                }
                 _ => warnings.push(unknown(&name)),
             }
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentStep, Outcome, TaskId, TaskState};
+use crate::{AgentStep, Connection, Outcome, TaskId, TaskState};
 
 /// One thing that happened to a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +85,11 @@ pub enum EventBody {
         version: u32,
         /// What.
         step: AgentStep,
+    },
+    /// A connection that the task made, or tried to make, beyond its machine is over. The first ones of each task are told.
+    Network {
+        /// Which, and how it went.
+        connection: Connection,
     },
 }
 

@@ -20,6 +20,7 @@ mod event;
 mod head;
 mod id;
 mod manifest;
+mod network;
 mod outcome;
 mod path;
 mod permissions;
@@ -30,13 +31,15 @@ mod task;
 
 pub use change::{Change, ChangeKind, ChangeSet, Refused, Side};
 pub use config::{
-    AgentConfig, AgentKind, Budget, Config, ConfigError, ModelConfig, Price, Provider,
+    AgentConfig, AgentKind, Budget, Config, ConfigError, ModelConfig, NetworkConfig, Price,
+    Provider,
 };
 pub use digest::{Digest, ParseDigestError};
 pub use event::{Event, EventBody, Phase, Stream};
 pub use head::Head;
 pub use id::{ParseTaskIdError, TaskId};
 pub use manifest::{Entry, EntryKind, LeftOut, Manifest, Reason};
+pub use network::{Connection, ConnectionEnd, Reached};
 pub use outcome::{Failure, FailureKind, Outcome};
 pub use path::{PathError, TreePath, escape, is_hidden, unescape};
 pub use permissions::Permissions;

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use legwork_spec::{Driver, Isolation, Limits, Root, Wall};
+use legwork_spec::{Destination, Driver, Isolation, Limits, Root, Wall};
 use serde::{Deserialize, Serialize};
 
-use crate::{Head, Outcome, Request, Spent, TaskId, TaskState};
+use crate::{Head, Outcome, Reached, Request, Spent, TaskId, TaskState};
 
 /// Who does the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct TaskSpec {
     /// Environment variables for the command.
     #[serde(default)]
     pub environment: Vec<(String, String)>,
+    /// What it may reach beyond its machine; nothing if it is empty.
+    #[serde(default)]
+    pub allow: Vec<Destination>,
     /// What was asked for in words, if it was: the command is told by `LEGWORK_PROMPT`, `LEGWORK_FILE`, `LEGWORK_LINES`
     /// and, as JSON, `LEGWORK_REQUEST`.
     #[serde(default)]
@@ -77,6 +80,7 @@ impl TaskSpec {
             root: Root::Host,
             include: Vec::new(),
             environment: Vec::new(),
+            allow: Vec::new(),
             request: None,
             checks: None,
             reproduce: None,
@@ -180,6 +184,9 @@ pub struct Report {
     /// What the built-in agent used up, if it worked.
     #[serde(default)]
     pub agent: Option<Spent>,
+    /// What it reached beyond its machine, and what it was refused; the first 200 hosts.
+    #[serde(default)]
+    pub network: Vec<Reached>,
 }
 
 /// Where the time of a task went; milliseconds each.

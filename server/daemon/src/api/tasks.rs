@@ -22,6 +22,8 @@ const MOST_CHECKS: usize = 16;
 
 /// The longest command line of a check, in bytes.
 const LONGEST_CHECK: usize = 8 << 10;
+/// The most entries of a task's list of what it may reach.
+const MOST_ALLOWED: usize = 256;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Which {
@@ -41,9 +43,10 @@ pub(super) async fn list(
 
 pub(super) async fn submit(
     State(api): State<Api>,
-    Sent(submit): Sent<Submit>,
+    Sent(mut submit): Sent<Submit>,
 ) -> Result<Json<Submitted>, Refusal> {
     check(&submit.spec)?;
+    always_allowed(&api, &mut submit.spec).await?;
     let mut spec = submit.spec;
     if spec.checks.is_none() {
         spec.checks = Some(usual_checks(&api).await?);
@@ -191,6 +194,28 @@ async fn queue(api: &Api, new: NewTask) -> Result<Json<Submitted>, Refusal> {
             .await,
     );
     Ok(Json(Submitted { task: id }))
+}
+
+/// Adds what the user lets every task reach. From then on it is the task's own, whatever becomes of the settings.
+async fn always_allowed(api: &Api, spec: &mut TaskSpec) -> Result<(), Refusal> {
+    let places = api.places.clone();
+    let read = tokio::task::spawn_blocking(move || places.read_config()).await;
+    let (config, _) = read
+        .map_err(|error| Refusal::internal(error.to_string(), ""))?
+        .map_err(|error| Refusal::usage(error.to_string(), "correct it"))?;
+    spec.allow.extend(config.network.allow);
+    spec.allow.sort_unstable();
+    spec.allow.dedup();
+    if spec.allow.len() > MOST_ALLOWED {
+        return Err(Refusal::usage(
+            format!(
+                "{} hosts are allowed, and {MOST_ALLOWED} are the most",
+                spec.allow.len()
+            ),
+            "allow fewer, or a domain as in `*.example.com`",
+        ));
+    }
+    Ok(())
 }
 
 /// What can be known to be wrong before anything is stored.

@@ -127,6 +127,7 @@ pub(super) fn brief(
         guides: guides(snapshot, request.place.as_ref().map(|place| &place.path)),
         request,
         is_slow,
+        network: task.spec.allow.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -12,7 +12,10 @@ use legwork_model::{Failure, FailureKind, Head, LeftOut, Manifest, Phase, Reason
 use legwork_spec::{ByteSize, EgressPolicy, SandboxSpec, ToolsDisk, WorkspaceDisk};
 use legwork_workspace::{CaptureOptions, Snapshot, Workspace, capture};
 
-use super::{Break, External, Findings, Job, asked, ending, millis, whole_millis};
+use super::{
+    Break, External, Findings, Job, asked, calls::Several, ending, millis, network::Network,
+    whole_millis,
+};
 use crate::gateway::ModelCalls;
 
 /// What the command runs in and on.
@@ -20,6 +23,8 @@ use crate::gateway::ModelCalls;
 pub(super) struct Prepared {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) sandbox: Sandbox<Running>,
+    /// `None` where nothing is allowed.
+    pub(super) network: Option<Network>,
 }
 
 impl Job {
@@ -48,6 +53,8 @@ impl Job {
         findings.report.files = u64::try_from(snapshot.manifest.files()).unwrap_or(u64::MAX);
         findings.report.bytes = snapshot.bytes;
         findings.notices.extend(left_out(&snapshot.manifest));
+        let policy = EgressPolicy::new(task.spec.allow.clone());
+        let network = self.network(&policy).await?;
         let spec = declared(&task.spec, &snapshot)?;
         let spec = match external.and_then(|external| external.image.clone()) {
             Some(image) => spec.with_tools(ToolsDisk { image }),
@@ -55,16 +62,14 @@ impl Job {
         };
         let created = self.create(spec).await?;
         self.tell(Phase::Boot, "starting the virtual machine").await;
-        let starting = async {
-            match external {
-                Some(external) => {
-                    let calls = ModelCalls(Arc::clone(&external.gateway));
-                    created.start_answering(Arc::new(calls)).await
-                }
-                None => created.start().await,
-            }
-        };
-        let started = self.unless_stopped(starting).await?;
+        let mut answers = Several::default();
+        if let Some(external) = external {
+            answers.add(Arc::new(ModelCalls(Arc::clone(&external.gateway))));
+        }
+        if let Some(network) = &network {
+            answers.add(network.answer());
+        }
+        let started = self.unless_stopped(answers.start(created)).await?;
         let sandbox = started.map_err(|error| ending::failure(&error))?;
         findings.report.driver = Some(sandbox.driver());
         findings.report.emulated = sandbox.emulated();
@@ -87,6 +92,7 @@ impl Job {
         Ok(Prepared {
             snapshot: Arc::new(snapshot),
             sandbox,
+            network,
         })
     }
 
@@ -213,7 +219,7 @@ fn declared(spec: &TaskSpec, snapshot: &Snapshot) -> Result<SandboxSpec, Failure
         spec.root.clone(),
         disk,
         spec.limits.clone(),
-        EgressPolicy::Deny,
+        EgressPolicy::new(spec.allow.clone()),
         environment(spec),
     );
     declared.map_err(|error| {
@@ -228,8 +234,13 @@ fn declared(spec: &TaskSpec, snapshot: &Snapshot) -> Result<SandboxSpec, Failure
 /// What the user set goes before what Legwork says.
 fn environment(spec: &TaskSpec) -> Vec<(String, String)> {
     let set = &spec.environment;
+    let proxy = match spec.allow.as_slice() {
+        [] => Vec::new(),
+        _ => legwork_egress::environment(),
+    };
     let told = asked::environment(spec)
         .into_iter()
+        .chain(proxy)
         .filter(|(name, _)| !set.iter().any(|(given, _)| given == name));
     set.iter().cloned().chain(told).collect()
 }

@@ -2,6 +2,7 @@
 
 use gen_lsp_types::{Diagnostic, Range};
 use legwork_model::TaskId;
+use legwork_spec::Destination;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -38,6 +39,16 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// What the user lets a task reach.
+    pub(super) fn allowed(&self) -> Result<Vec<Destination>, Failure> {
+        let mut all = Vec::new();
+        for entry in self.allow.iter().flatten() {
+            let entries = legwork_spec::allow(entry);
+            all.extend(entries.map_err(|error| Failure::new(error.to_string()))?);
+        }
+        Ok(all)
+    }
+
     /// Nothing, an object, an object and a text behind it, or a text.
     pub(super) fn parse(given: Vec<Value>) -> Result<Self, Failure> {
         let mut arguments = Self::default();
@@ -93,6 +104,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_may_be_reached_is_written_as_on_the_command_line() {
+        let allowed = |entries: Value| {
+            let arguments = Arguments::parse(vec![json!({ "allow": entries })]).unwrap();
+            arguments.allowed().map(|all| all.len())
+        };
+        assert_eq!(allowed(json!(["example.com", "crates"])).unwrap(), 3);
+        assert_eq!(allowed(Value::Null).unwrap(), 0);
+        for wrong in ["", "*", "*.com", "1.2.3.4"] {
+            assert!(allowed(json!([wrong])).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn each_client_can_write_its_own_form() {

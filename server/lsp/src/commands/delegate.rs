@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{DiagnosticSeverity, MessageType};
 use legwork_model::{Finding, Place, Request, TaskSpec, TreePath, Worker};
+use legwork_spec::Destination;
 use legwork_wire::Submit;
 use serde_json::{Value, json};
 
@@ -41,18 +42,20 @@ pub(super) async fn delegate(session: &Session, arguments: Arguments) -> Result<
         diagnostics: findings(&arguments),
         ..Request::default()
     });
-    let checked = Checked {
+    let terms = Terms {
         checks: arguments.check.clone(),
         reproduce: arguments.reproduce.clone(),
+        allow: arguments.allowed()?,
     };
-    submit(session, workspace, worker, request, checked).await
+    submit(session, workspace, worker, request, terms).await
 }
 
-/// What the result is checked with; what is not said is what the user's settings say.
+/// What a task may reach, and what its result is checked with; what is not said is what the user's settings say.
 #[derive(Debug, Default)]
-pub(super) struct Checked {
+pub(super) struct Terms {
     checks: Option<Vec<String>>,
     reproduce: Option<String>,
+    allow: Vec<Destination>,
 }
 
 /// Stores a task with everything that is not saved yet.
@@ -61,13 +64,14 @@ pub(super) async fn submit(
     workspace: PathBuf,
     worker: Worker,
     request: Option<Request>,
-    checked: Checked,
+    terms: Terms,
 ) -> Result<Value, Failure> {
     let (buffers, left_out) = unsaved(session, &workspace).await?;
     let spec = TaskSpec {
         request: request.map(Request::bounded),
-        checks: checked.checks,
-        reproduce: checked.reproduce,
+        checks: terms.checks,
+        reproduce: terms.reproduce,
+        allow: terms.allow,
         ..TaskSpec::new(workspace, worker)
     };
     let title = tell::cut(&spec.title());
@@ -101,13 +105,6 @@ fn worker(session: &Session, arguments: &Arguments) -> Result<(Worker, Option<St
         .is_some_and(|agent| !agent.is_null())
     {
         return unknown("an agent is set up in config.toml and cannot be named");
-    }
-    if arguments
-        .allow
-        .as_ref()
-        .is_some_and(|allow| !allow.is_empty())
-    {
-        return unknown("a task has no network, so nothing can be allowed");
     }
     if arguments
         .scope

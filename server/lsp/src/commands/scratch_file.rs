@@ -93,14 +93,8 @@ pub(super) async fn saved(
         place,
         ..Request::default()
     };
-    delegate::submit(
-        session,
-        root,
-        worker,
-        Some(request),
-        delegate::Checked::default(),
-    )
-    .await?;
+    let terms = delegate::Terms::default();
+    delegate::submit(session, root, worker, Some(request), terms).await?;
     // It is ours, not a file of the project. The folder stays if anything else is in it.
     let _kept = std::fs::remove_file(&path)
         .and_then(|()| path.parent().map_or(Ok(()), std::fs::remove_dir));

@@ -40,6 +40,12 @@ t.test('a program that is missing, and settings that are none', function()
   t.has(report, 'nothing is set that does tasks in words')
 end)
 
+t.test('a model that is set up does tasks in words', function()
+  local dir = child.workspace({ ['legwork/config.toml'] = '[model]\nprovider = "openai"\nname = "fake"\n' })
+  local nvim = child.start({ before = ("vim.env.LEGWORK_CONFIG = '%s/legwork'"):format(dir) })
+  t.has(check(nvim), 'config.toml says what does tasks in words')
+end)
+
 t.test('what the program says of this machine', function()
   local dir = child.workspace({})
   local good = program(dir, 'echo tasks run in virtual machines')

@@ -20,6 +20,7 @@ M.names = {
   'undo',
   'cancel',
   'retry',
+  'say',
   'diff',
   'doctor',
   'messages',

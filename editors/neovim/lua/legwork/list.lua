@@ -11,6 +11,7 @@ local SHORT = 6
 ---@type table<string, string>
 local GROUPS = {
   running = 'LegworkRunning',
+  ['needs-input'] = 'LegworkReady',
   ready = 'LegworkReady',
   failed = 'LegworkFailed',
 }
@@ -28,6 +29,7 @@ local KEYS = {
   { lhs = 'd', about = 'diff', command = 'diff' },
   { lhs = 'c', about = 'cancel', command = 'cancel', stays = true },
   { lhs = 'r', about = 'retry', command = 'retry', stays = true },
+  { lhs = 's', about = 'say something to its agent', command = 'say', stays = true },
   { lhs = 'a', about = 'accept all of it', command = 'accept-task', stays = true },
   { lhs = 'x', about = 'reject all of it', command = 'reject-task', stays = true },
   { lhs = 'u', about = 'undo its last decision', command = 'undo', stays = true },
@@ -69,9 +71,10 @@ function M.line(task, now)
   local state = task.emulated and task.state .. ' (emulated)' or task.state
   return {
     { task.task:sub(1, SHORT), 'LegworkHeader' },
-    { ('  %-9s'):format(state), GROUPS[task.state] or 'Normal' },
+    { ('  %-11s'):format(state), GROUPS[task.state] or 'Normal' },
     { ('  %6s'):format(M.age(task.finished or task.created, now)), 'LegworkHeader' },
     { '  ' .. task.title, 'Normal' },
+    { task.question and '  asks: ' .. vim.trim(task.question):gsub('%s*\n.*', ' …') or '', 'LegworkReady' },
     { counts, 'LegworkReady' },
     { task.outcome and '  ' .. task.outcome or '', task.state == 'failed' and 'LegworkFailed' or 'LegworkHeader' },
   }

@@ -87,6 +87,9 @@ function M.status()
       table.insert(parts, ('%d %s'):format(count, what))
     end
   end
+  if known and (known.asking or 0) > 0 then
+    table.insert(parts, ('%d asking'):format(known.asking))
+  end
   return #parts > 0 and 'legwork: ' .. table.concat(parts, ', ') or ''
 end
 

@@ -30,6 +30,7 @@
 ---@field pending integer hunks that wait
 ---@field files integer
 ---@field outcome? string
+---@field question? string what its agent asks, while it waits for the answer
 ---@field created integer milliseconds since 1970
 ---@field finished? integer milliseconds since 1970
 ---@field emulated boolean it runs on no hardware boundary
@@ -40,6 +41,7 @@
 ---@field running integer
 ---@field ready integer
 ---@field failed integer
+---@field asking? integer
 ---@field tasks legwork.Task[]
 
 ---One stop of a review.

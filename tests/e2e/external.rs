@@ -224,6 +224,37 @@ fn a_guest_reaches_the_model_and_nothing_else_and_never_sees_the_key() {
 }
 
 #[test]
+fn a_package_of_the_python_index_is_on_a_disk_of_the_machine_and_cannot_be_written() {
+    let program = "import os, iniconfig, urllib.request as web\n\
+        ask = web.Request(os.environ['BASE'] + '/v1/messages', b'{}', {'x-api-key': 'guests-own'})\n\
+        print(iniconfig.__file__, web.urlopen(ask).read().decode())\n\
+        try: open(iniconfig.__file__, 'a')\n\
+        except OSError as error: print(error.strerror)";
+    let argv = json!(["/usr/bin/python3", "-c", program]);
+    let recipe = format!(
+        "[snake]\nabout = \"Snake\"\napi = \"anthropic\"\nargv = {argv}\n\
+         pypi = {{ package = \"iniconfig\", version = \"2.1.0\" }}\n\
+         environment = {{ PYTHONPATH = \"{{agent}}\", BASE = \"{{base_url}}\" }}\n"
+    );
+    let model = Model::answering(list(), |_, _| Some(Answer::anthropic("Hello there.", &[])));
+    let (home, _config) = home(&model, "anthropic", "", &recipe);
+    let folder = project();
+    home.legwork(&folder.path(), ["agent", "install", "snake"])
+        .expect(0);
+    let answer = run(&home, &folder, "snake", &[]).expect(0).json();
+    let id = answer["task"].as_str().unwrap();
+    let log = home.legwork(&folder.path(), ["logs", id]).text();
+    for part in [
+        "/opt/legwork/agent/iniconfig/",
+        "Hello there.",
+        "Read-only file system",
+    ] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+    assert_eq!(model.asked().len(), 1);
+}
+
+#[test]
 fn an_agent_that_misbehaves_ends_as_what_it_did() {
     let recipes = [
         recipe("hang", "sleep 1000"),

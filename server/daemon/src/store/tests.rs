@@ -382,14 +382,14 @@ fn a_newer_database_and_one_in_use_are_refused_untouched() {
             refused,
             StoreError::Newer {
                 found: 99,
-                known: 2,
+                known: 3,
                 ..
             }
         ),
         "{refused}"
     );
     let connection = Connection::open(dir.path().join("legwork.db")).unwrap();
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
     drop(connection);
     let (store, _) = Store::open(dir.path()).unwrap();
     assert_eq!(store.with(|db| db.task(&task)).unwrap().id, task);

@@ -1,6 +1,6 @@
 //! The first and the last duties of PID 1.
 
-use std::process::ExitCode;
+use std::{ffi::CStr, process::ExitCode};
 
 use anyhow::Context as _;
 use rustix::{
@@ -24,7 +24,6 @@ pub(crate) fn mount_kernel_file_systems() -> anyhow::Result<()> {
             MountFlags::NOSUID | MountFlags::NODEV,
             Some(c"mode=0755,size=64m"),
         ),
-        ("cgroup2", c"/sys/fs/cgroup", safe, None),
     ] {
         match mount(kind, target, kind, flags, data) {
             Ok(()) | Err(Errno::BUSY) => {}
@@ -33,6 +32,7 @@ pub(crate) fn mount_kernel_file_systems() -> anyhow::Result<()> {
             }
         }
     }
+    mount_groups(safe).context("cannot mount cgroup2 on /sys/fs/cgroup")?;
     for (kind, target, data) in [
         ("devpts", c"/dev/pts", Some(c"mode=0620,ptmxmode=0666")),
         ("tmpfs", c"/dev/shm", Some(c"mode=1777")),
@@ -67,6 +67,17 @@ pub(crate) fn mount_kernel_file_systems() -> anyhow::Result<()> {
     }
     crate::loopback::up().context("cannot bring the loopback up")?;
     rustix::system::sethostname(b"legwork").context("cannot set the host name")
+}
+
+/// Control groups. A program is started by moving this process into its group and back, and without `favordynmods` each
+/// move waits for every processor to pass a quiet state, some 8 ms. A kernel before 6.0 does not know the option.
+fn mount_groups(flags: MountFlags) -> Result<(), Errno> {
+    let mount =
+        |data: Option<&CStr>| match mount("cgroup2", c"/sys/fs/cgroup", "cgroup2", flags, data) {
+            Err(Errno::BUSY) => Ok(()),
+            mounted => mounted,
+        };
+    mount(Some(c"favordynmods")).or_else(|_| mount(None))
 }
 
 /// A word on the console, which the host keeps the tail of.

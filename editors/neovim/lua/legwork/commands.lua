@@ -22,6 +22,7 @@ M.names = {
   'retry',
   'say',
   'diff',
+  'evidence',
   'doctor',
   'messages',
 }

@@ -47,13 +47,26 @@ pub(super) async fn walk(
     }
 }
 
+/// What a command is about. A user can be faster than the daemon's events: before it is said that there is nothing, the daemon is
+/// asked.
+async fn known(session: &Session, arguments: &Arguments, width: Width) -> Result<About, Failure> {
+    match About::of(session, arguments, width) {
+        Ok(about) => Ok(about),
+        Err(_) => {
+            let client = session.daemon.client().await?;
+            follow::all(session, &client).await?;
+            About::of(session, arguments, width)
+        }
+    }
+}
+
 /// Accepts.
 pub(super) async fn accept(
     session: &Arc<Session>,
     arguments: &Arguments,
     width: Width,
 ) -> Result<Value, Failure> {
-    let about = About::of(session, arguments, width)?;
+    let about = known(session, arguments, width).await?;
     let named = matches!(about, About::Hunk(_));
     let (parts, mut decided) = about::shares(session, &about)?;
     let task = match &about {
@@ -154,7 +167,7 @@ pub(super) async fn reject(
     arguments: &Arguments,
     width: Width,
 ) -> Result<Value, Failure> {
-    let about = About::of(session, arguments, width)?;
+    let about = known(session, arguments, width).await?;
     let (task, picks) = match &about {
         About::Hunk(name) => (
             &name.task,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, delegate, refused};
+use crate::stage::{Stage, delegate, refused, until_state};
 
 #[test]
 fn an_editor_names_checks_and_asks_for_the_card() {
@@ -47,6 +47,9 @@ fn an_editor_names_checks_and_asks_for_the_card() {
         text.starts_with("````text\nchecks fail: 1 of 2") && text.ends_with("| b\n````"),
         "{text}"
     );
+
+    let item = until_state(&client, task.as_str().unwrap(), &["ready"]);
+    assert_eq!(item["checks"], "failing");
 
     let task = delegate(&client, "echo c > c.txt");
     let none = client.request("legwork/evidence", json!({ "task": task }));

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use gen_lsp_types::{LspNotificationMethod, MessageDirection, Notification};
+use legwork_model::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::tasks;
@@ -62,6 +63,8 @@ pub(crate) struct TaskItem {
     pub(crate) outcome: Option<String>,
     /// What its agent asks.
     pub(crate) question: Option<String>,
+    /// What its checks say, if there are any.
+    pub(crate) checks: Option<Verdict>,
     pub(crate) created: i64,
     pub(crate) finished: Option<i64>,
     pub(crate) emulated: bool,
@@ -102,6 +105,7 @@ pub(crate) fn tasks(tasks: &tasks::Tasks) -> TasksParams {
             files: known.desk.as_ref().map_or(0, |desk| desk.files.len()),
             outcome: task.outcome.as_ref().map(tasks::outcome),
             question: task.question.clone(),
+            checks: task.checks,
             created: task.created,
             finished: task.finished,
             emulated: task.report.as_ref().is_some_and(|report| report.emulated),

@@ -1,6 +1,7 @@
 //! One test for each way through the extension.
 
-use serde_json::json;
+use kit::model::{Answer, Model};
+use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
@@ -77,4 +78,32 @@ fn what_a_task_writes_is_text() {
         "hostile",
         &json!({ "text": text, "title": title, "last": 3997 }),
     );
+}
+
+#[test]
+fn what_is_said_reaches_the_agent_and_evidence_is_shown() {
+    let call =
+        |tool: &str, arguments: Value| Answer::anthropic("", &[(tool, &arguments.to_string())]);
+    let model = Model::replaying(vec![
+        call("bash", json!({ "command": "sed -i 's/^one$/1/' a.txt" })),
+        call("ask", json!({ "question": "Is a digit right?" })),
+        call("bash", json!({ "command": "sed -i 's/^1$/uno/' a.txt" })),
+        call("ask", json!({ "question": "Is that all?" })),
+        call("finish", json!({ "summary": "done" })),
+    ]);
+    let check = "printf 'a\\033[31mb [x](command:y)\\n'; grep -q uno a.txt";
+    let files = [
+        ("a.txt", "one\ntwo\n"),
+        ("b.txt", "b\n"),
+        ("check.sh", check),
+    ];
+    let stage = Stage::with_model(&files, &model);
+    stage.task("echo B > b.txt");
+    stage.drive("answer", &json!({}));
+    assert_eq!(stage.folder.read("a.txt"), "uno\ntwo\n");
+    let heard = model.asked()[2].body.to_string();
+    let words = "About hunk 1 of `a.txt`:\\n> -one\\n> +1\\n\\nas a word, please";
+    assert!(heard.contains(words), "{heard}");
+    let heard = model.asked()[4].body.to_string();
+    assert!(heard.contains("yes, it is"), "{heard}");
 }

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::{folder::Folder, home::Home, plain, product, screen::eventually};
+use kit::{folder::Folder, home::Home, model::Model, plain, product, screen::eventually};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -48,6 +48,20 @@ impl Stage {
     /// A workspace with these files, and a user with real virtual machines.
     pub(crate) fn with_machines(files: &[(&str, &str)]) -> Self {
         Self::of(Home::new(), files)
+    }
+
+    /// A workspace with these files, and a user without virtual machines whose agent asks this model
+    /// and is checked by `check.sh`.
+    pub(crate) fn with_model(files: &[(&str, &str)], model: &Model) -> Self {
+        let home = plain::home();
+        let dir = home.cache().join("config");
+        fs::create_dir_all(&dir).expect("a directory");
+        let url = model.url();
+        let text = format!(
+            "[model]\nprovider = \"anthropic\"\nurl = \"{url}\"\nname = \"fake\"\n[check]\ncommands = [\"sh check.sh\"]\n"
+        );
+        fs::write(dir.join("config.toml"), text).expect("a file");
+        Self::of(home, files)
     }
 
     fn of(home: Home, files: &[(&str, &str)]) -> Self {

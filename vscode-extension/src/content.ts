@@ -2,8 +2,10 @@
 
 import * as vscode from "vscode";
 
-import type { TextResult } from "./lspExt.ts";
+import { address } from "./hunk.ts";
+import type { EvidenceResult, TextResult } from "./lspExt.ts";
 import type { Server } from "./server.ts";
+import { unfenced } from "./text.ts";
 
 export class Content implements vscode.TextDocumentContentProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
@@ -12,8 +14,18 @@ export class Content implements vscode.TextDocumentContentProvider {
   public constructor(private readonly server: Server) {}
 
   public async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const named = address(uri.path);
+    if (named?.part === "evidence" && named.path === "") {
+      return this.evidence(named.task);
+    }
     const { text } = await this.server.request<TextResult>("legwork/content", { uri: uri.toString() });
     return text;
+  }
+
+  /** What the checks of a task say. */
+  private async evidence(task: string): Promise<string> {
+    const { text } = await this.server.request<EvidenceResult>("legwork/evidence", { task });
+    return text === null ? vscode.l10n.t("This task has no checks.") : unfenced(text);
   }
 
   /** Reads again what is open. */

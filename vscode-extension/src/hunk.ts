@@ -43,6 +43,11 @@ export function after(hunks: readonly Hunk[], decided: Hunk): Hunk | undefined {
   return rest.find((hunk) => hunk.start >= decided.start) ?? rest[0];
 }
 
+/** What an agent made of a hunk that is gone: a new one of the same task where the old one was. */
+export function heir(fresh: readonly Hunk[], gone: Hunk): Hunk | undefined {
+  return fresh.find((hunk) => hunk.task === gone.task && hunk.start <= gone.end && hunk.end >= gone.start);
+}
+
 /** Its change as the lines of a diff. */
 export function diff(hunk: Hunk): string[] {
   const all = [

@@ -31,6 +31,8 @@ export interface Task {
   readonly pending: number;
   readonly files: number;
   readonly outcome: string | null;
+  readonly question: string | null;
+  readonly checks: "checking" | "passing" | "failing" | "unknown" | null;
   readonly created: number;
   readonly finished: number | null;
   readonly emulated: boolean;
@@ -42,6 +44,7 @@ export interface TasksParams {
   readonly running: number;
   readonly ready: number;
   readonly failed: number;
+  readonly asking: number;
   readonly tasks: readonly Task[];
 }
 
@@ -62,4 +65,9 @@ export interface WalkResult {
 
 export interface TextResult {
   readonly text: string;
+}
+
+/** What the checks of a task say, as Markdown that is one block of text; none for a task without checks. */
+export interface EvidenceResult {
+  readonly text: string | null;
 }

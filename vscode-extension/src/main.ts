@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 
+import { answer } from "./commands/answer.ts";
 import { delegate, delegateCommand } from "./commands/delegate.ts";
 import { type About, Review, taskOf } from "./commands/review.ts";
 import { sample } from "./commands/sample.ts";
@@ -109,7 +110,11 @@ function register(context: vscode.ExtensionContext, { server, tasks, review }: P
           await run(about);
         } catch (error) {
           const text = error instanceof Error ? error.message : String(error);
-          message(1, text.startsWith("Legwork") ? text : `Legwork: ${text}`);
+          message(1, text.startsWith("Legwork ") ? text : `Legwork: ${text.replace(/^legwork: /u, "")}`);
+          if (name === "say") {
+            // The editor empties the box of a reply whose command did not fail.
+            throw error;
+          }
         }
       }),
     );
@@ -137,6 +142,7 @@ function register(context: vscode.ExtensionContext, { server, tasks, review }: P
   on("openHunk", (about) => review.inTurn(() => review.openHunk(about)));
   on("accept", (about) => review.inTurn(() => review.decide("accept", about)));
   on("reject", (about) => review.inTurn(() => review.decide("reject", about)));
+  on("say", (about) => review.say(about));
   on("acceptFile", (about) => review.inTurn(() => review.decideFile("acceptFile", about)));
   on("rejectFile", (about) => review.inTurn(() => review.decideFile("rejectFile", about)));
   ofTask("acceptTask", (_, pending) => pending > 0);
@@ -144,18 +150,25 @@ function register(context: vscode.ExtensionContext, { server, tasks, review }: P
   ofTask("undo", () => false);
   ofTask("cancel", () => false);
   ofTask("retry", () => false);
-  on("showLog", async (about) => {
-    const task = likely(about, () => true);
-    if (task !== undefined) {
-      await vscode.window.showTextDocument(vscode.Uri.from({ scheme: "legwork", path: `/${task}/log` }));
+  on("answer", async (about) => {
+    const task = likely(about, (state) => state === "needs-input");
+    const known = task === undefined ? undefined : tasks.get(task);
+    if (known === undefined) {
+      void vscode.window.showInformationMessage(vscode.l10n.t("No task waits for an answer."));
+    } else {
+      await answer(server, known);
     }
   });
-  on("showSeen", async (about) => {
-    const task = likely(about, () => true);
+  const show = async (task: string | undefined, part: string): Promise<void> => {
     if (task !== undefined) {
-      await vscode.window.showTextDocument(vscode.Uri.from({ scheme: "legwork", path: `/${task}/seen` }));
+      await vscode.window.showTextDocument(vscode.Uri.from({ scheme: "legwork", path: `/${task}/${part}` }));
     }
-  });
+  };
+  on("showLog", (about) => show(likely(about, () => true), "log"));
+  on("showSeen", (about) => show(likely(about, () => true), "seen"));
+  on("showEvidence", (about) =>
+    show(taskOf(about) ?? tasks.known?.tasks.find((task) => task.checks !== null)?.task ?? likely(about, () => true), "evidence"),
+  );
   on("showChanges", async (about) => {
     const task = likely(about, (_, pending) => pending > 0);
     const known = task === undefined ? undefined : tasks.get(task);

@@ -1,17 +1,17 @@
-// What the user is told: that a task is ready or has failed, and what the server answers.
+// What the user is told: that a task asks something, is ready or has failed, and what the server answers.
 
 import * as vscode from "vscode";
 
 import type { Tasks } from "./tasks/store.ts";
-import { ended, title } from "./tasks/words.ts";
+import { asked, ended, question, title } from "./tasks/words.ts";
 import { visible } from "./text.ts";
 
 const ERROR = 1;
 const WARNING = 2;
 
 /** The server says it for clients that have no view of tasks. */
-const SHOWN_ELSEWHERE = /^legwork: (ready|failed|cancelled): /u;
-const PASSING = /^legwork: queued/u;
+const SHOWN_ELSEWHERE = /^legwork: (needs input|ready|failed|cancelled): /u;
+const PASSING = /^legwork: (queued|the agent hears it)/u;
 
 export function message(type: number, text: string): void {
   if (SHOWN_ELSEWHERE.test(text)) {
@@ -29,12 +29,15 @@ export function message(type: number, text: string): void {
   }
 }
 
-/** Tells of tasks that became ready or failed, if that is wanted. */
+/** Tells of tasks that ask something, became ready or failed, if that is wanted. */
 export function watch(tasks: Tasks): vscode.Disposable {
   return tasks.onDidChange((before) => {
     const wanted = vscode.workspace.getConfiguration("legwork").get<boolean>("notifications", true);
     if (!wanted || tasks.known === undefined) {
       return;
+    }
+    for (const task of asked(before, tasks.known)) {
+      void answer(task.task, vscode.l10n.t("Legwork: needs input: {0}: {1}", title(task), question(task)));
     }
     for (const task of ended(before, tasks.known)) {
       if (task.state === "failed") {
@@ -44,6 +47,13 @@ export function watch(tasks: Tasks): vscode.Disposable {
       }
     }
   });
+}
+
+async function answer(task: string, text: string): Promise<void> {
+  const button = vscode.l10n.t("Answer");
+  if ((await vscode.window.showInformationMessage(text, button)) === button) {
+    await vscode.commands.executeCommand("legwork.answer", { task });
+  }
 }
 
 async function ready(task: string, text: string): Promise<void> {

@@ -34,3 +34,10 @@ export function block(language: string, lines: readonly string[]): string {
   const bar = fence(lines);
   return `${bar}${language}\n${lines.join("\n")}\n${bar}`;
 }
+
+/** The lines within a block of code, each so that all of it can be seen. */
+export function unfenced(markdown: string): string {
+  const lines = markdown.split("\n");
+  const isBlock = /^`{3,}/u.test(lines[0] ?? "") && /^`{3,}$/u.test(lines.at(-1) ?? "");
+  return (isBlock ? lines.slice(1, -1) : lines).map(visible).join("\n");
+}

@@ -10,7 +10,7 @@ import type { Server } from "../server.ts";
 import type { Node } from "../tasks/tree.ts";
 
 /** What an icon, a lens, an action or a row of the view passes on. */
-export type About = { hunk?: string; task?: string; uri?: string; stop?: Stop } | Node | vscode.CommentThread | undefined;
+export type About = { hunk?: string; task?: string; uri?: string; stop?: Stop } | Node | vscode.CommentThread | vscode.CommentReply | undefined;
 
 export class Review {
   private last: Promise<unknown> = Promise.resolve();
@@ -77,6 +77,19 @@ export class Review {
     this.threads.open(following?.hunk);
   }
 
+  /** Says something about a hunk to the agent whose hunk it is. */
+  public async say(about: About): Promise<void> {
+    if (about === undefined || !("thread" in about)) {
+      return;
+    }
+    const hunk = this.threads.named(about.thread);
+    const text = about.text.trim();
+    if (hunk !== undefined && text !== "") {
+      await this.server.command("say", { hunk, text });
+      this.threads.reply(about.thread, text);
+    }
+  }
+
   public async decideFile(verdict: "acceptFile" | "rejectFile", about: About): Promise<void> {
     if (about !== undefined && "kind" in about && about.kind === "file") {
       await this.server.command(verdict, { task: about.task, uri: about.uri });
@@ -117,6 +130,9 @@ export class Review {
     }
     if ("comments" in about) {
       return this.threads.named(about);
+    }
+    if ("thread" in about) {
+      return this.threads.named(about.thread);
     }
     if ("kind" in about) {
       return about.kind === "hunk" ? about.stop.hunk : undefined;

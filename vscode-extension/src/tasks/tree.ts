@@ -16,6 +16,7 @@ export type Node =
 const ICONS: Record<string, [string, string]> = {
   queued: ["clock", "charts.blue"],
   running: ["sync~spin", "charts.blue"],
+  "needs-input": ["question", "charts.orange"],
   ready: ["git-pull-request", "charts.green"],
   failed: ["error", "charts.red"],
   cancelled: ["circle-slash", "disabledForeground"],

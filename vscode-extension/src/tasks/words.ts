@@ -4,6 +4,9 @@ import type { Task, TasksParams } from "../lspExt.ts";
 import { cut, visible } from "../text.ts";
 
 const LONGEST = 80;
+const LONGEST_QUESTION = 300;
+
+const CHECKS = { checking: "checking", passing: "checks pass", failing: "checks fail", unknown: "checks unknown" };
 
 /** How long that is. */
 export function duration(milliseconds: number): string {
@@ -22,20 +25,37 @@ export function title(task: Task): string {
 }
 
 export function isActive(task: Task): boolean {
-  return task.state === "queued" || task.state === "running";
+  return task.state === "queued" || task.state === "running" || isAsking(task);
+}
+
+/** Whether it waits for an answer. */
+export function isAsking(task: Task): boolean {
+  return task.state === "needs-input";
+}
+
+/** What its agent asks, in one line. */
+export function question(task: Task): string {
+  return cut(visible((task.question ?? "").split(/\s*\n\s*/u).join(" ").trim()), LONGEST_QUESTION);
 }
 
 /** What stands behind the title. */
 export function line(task: Task, phase: string | undefined, now: number): string {
-  const parts = [task.emulated ? `${task.state} (emulated)` : task.state];
+  const state = isAsking(task) ? "needs input" : task.state;
+  const parts = [task.emulated ? `${state} (emulated)` : state];
+  if (isAsking(task)) {
+    parts.push(question(task));
+  }
   if (isActive(task)) {
-    if (phase !== undefined && phase !== task.state) {
+    if (phase !== undefined && phase !== state) {
       parts.push(visible(phase));
     }
     parts.push(duration(now - task.created));
   }
   if (task.pending > 0) {
     parts.push(counted(task.pending, task.files));
+  }
+  if (task.checks !== null) {
+    parts.push(CHECKS[task.checks]);
   }
   if (task.state === "failed" && task.outcome !== null) {
     parts.push(cut(visible(task.outcome), LONGEST));
@@ -52,8 +72,17 @@ export function counted(hunks: number, files: number): string {
 
 /** By this the menus of a task are chosen. */
 export function context(task: Task): string {
-  const kind = isActive(task) ? "task-active" : "task-over";
-  return task.pending > 0 ? `${kind}-pending` : kind;
+  const parts = ["task", isActive(task) ? "active" : "over"];
+  if (isAsking(task)) {
+    parts.push("asking");
+  }
+  if (task.checks !== null) {
+    parts.push("checked");
+  }
+  if (task.pending > 0) {
+    parts.push("pending");
+  }
+  return parts.join("-");
 }
 
 /** The status bar's words. */
@@ -61,9 +90,13 @@ export function status(tasks: TasksParams | undefined): string {
   if (tasks === undefined) {
     return "Legwork";
   }
-  const parts = (["running", "ready", "failed"] as const)
-    .filter((what) => tasks[what] > 0)
-    .map((what) => `${tasks[what]} ${what}`);
+  const counts = [
+    [tasks.asking, tasks.asking === 1 ? "needs input" : "need input"],
+    [tasks.running, "running"],
+    [tasks.ready, "ready"],
+    [tasks.failed, "failed"],
+  ] as const;
+  const parts = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   return parts.length === 0 ? "Legwork" : `Legwork: ${parts.join(", ")}`;
 }
 
@@ -75,8 +108,21 @@ export function ended(before: TasksParams | undefined, now: TasksParams): Task[]
   const known = new Map(before.tasks.map((task) => [task.task, task.state]));
   return now.tasks.filter((task) => {
     const was = known.get(task.task);
-    const fresh = was === undefined ? before.daemon === "up" : was === "queued" || was === "running";
+    const fresh = was === undefined ? before.daemon === "up" : ["queued", "running", "needs-input"].includes(was);
     const told = task.state === "failed" || task.state === "ready" || task.state === "done";
     return fresh && told;
+  });
+}
+
+/** The tasks that ask something that they did not ask before; none when there was no list before. */
+export function asked(before: TasksParams | undefined, now: TasksParams): Task[] {
+  if (before === undefined) {
+    return [];
+  }
+  const known = new Map(before.tasks.map((task) => [task.task, task]));
+  return now.tasks.filter((task) => {
+    const was = known.get(task.task);
+    const fresh = was === undefined ? before.daemon === "up" : was.state !== task.state || was.question !== task.question;
+    return isAsking(task) && fresh;
   });
 }

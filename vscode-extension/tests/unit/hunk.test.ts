@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { address, after, body, diff, label, meant, onlyLine, span } from "../../src/hunk.ts";
+import { address, after, body, diff, heir, label, meant, onlyLine, span } from "../../src/hunk.ts";
 import type { Hunk } from "../../src/lspExt.ts";
+import { unfenced } from "../../src/text.ts";
 
 function hunk(part: Partial<Hunk>): Hunk {
   return {
@@ -80,4 +81,17 @@ test("addresses are taken apart", () => {
   assert.deepEqual(address("/t/proposed/a/b c"), { task: "t", part: "proposed", path: "a/b c" });
   assert.deepEqual(address("/t/log"), { task: "t", part: "log", path: "" });
   assert.equal(address("/t"), undefined);
+});
+
+test("what an agent made of a hunk stands where it stood", () => {
+  const gone = hunk({ start: 2, end: 3 });
+  const there = hunk({ hunk: "t:2:a", start: 2, end: 4 });
+  assert.equal(heir([hunk({ start: 7, end: 8 }), there], gone), there);
+  assert.equal(heir([hunk({ task: "u" })], gone), undefined);
+  assert.equal(heir([hunk({ start: 7, end: 8 })], gone), undefined);
+});
+
+test("a card is its lines, and each can be seen", () => {
+  assert.equal(unfenced("````text\nchecks pass\n```\n| \u202e[x](command:y)\n````"), "checks pass\n```\n| ⟨U+202E⟩[x](command:y)");
+  assert.equal(unfenced("no block"), "no block");
 });

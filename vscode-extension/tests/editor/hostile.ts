@@ -45,8 +45,18 @@ await drive<{ text: string[]; title: string; last: number }>(async (code, { more
   assert.ok(Date.now() - pages < 20_000, "a page takes less than half a second");
 
   await code.command("Developer: Show Running Extensions");
-  const own = code.page.locator(".runtime-extensions-editor .monaco-list-row", { hasText: "Legwork" });
-  await own.first().waitFor();
+  // The slowest stands first, and only the rows in sight are there.
+  const rows = code.page.locator(".runtime-extensions-editor .monaco-list-row");
+  const own = rows.filter({ hasText: "Legwork" });
+  await rows.first().waitFor();
+  await rows.nth(2).hover();
+  await code.eventually(() => "the extension is among those that run", async () => {
+    const there = (await own.count()) > 0;
+    if (!there) {
+      await code.page.mouse.wheel(0, 200);
+    }
+    return there;
+  });
   const text = await own.first().innerText();
   const took = Number(/(\d+)\s*ms/u.exec(text)?.[1]);
   console.log(`activation took ${took} ms`);

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, delegate, refused, until_state};
 
-/// A user whose agent is asked of this model.
-fn stage(model: &Model) -> Stage {
+/// A user whose agent is asked of this model, with more of the settings.
+fn stage(model: &Model, more: &str) -> Stage {
     let stage = Stage::with(&[("f.txt", "old\nrest\n")]);
     let dir = stage.home.cache().join("config");
     fs::create_dir_all(&dir).expect("a directory");
     let url = model.url();
-    let text = format!("[model]\nprovider = \"anthropic\"\nurl = \"{url}\"\nname = \"fake\"\n");
+    let text =
+        format!("[model]\nprovider = \"anthropic\"\nurl = \"{url}\"\nname = \"fake\"\n{more}");
     fs::write(dir.join("config.toml"), text).expect("a file");
     stage
 }
@@ -29,7 +30,7 @@ fn a_question_is_pushed_and_answered_on_a_hunk() {
         call("ask", &json!({ "question": "Is new right?" })),
         call("finish", &json!({ "summary": "done" })),
     ]);
-    let stage = stage(&model);
+    let stage = stage(&model, "");
     let client = stage.client();
     let uri = client.open(&stage.path("f.txt"));
     let begun = client.command("legwork.delegate", json!({ "text": "make it new" }));
@@ -57,6 +58,23 @@ fn a_question_is_pushed_and_answered_on_a_hunk() {
         words,
         "The user says:\nAbout hunk 1 of `f.txt`:\n> -old\n> +new\n\nyes, but louder"
     );
+}
+
+#[test]
+fn that_most_of_a_budget_is_gone_is_pushed() {
+    let mut calls: Vec<Answer> = (0..4)
+        .map(|number| call("bash", &json!({ "command": format!("echo {number}") })))
+        .collect();
+    calls.push(call("finish", &json!({ "summary": "done" })));
+    let model = Model::replaying(calls);
+    let stage = stage(&model, "[budget]\nsteps = 5\n");
+    let client = stage.client();
+    client.open(&stage.path("f.txt"));
+    let begun = client.command("legwork.delegate", json!({ "text": "count" }));
+    let task = begun.expect("a task")["task"].as_str().unwrap().to_owned();
+    let pushed = client.message("80 % of the budget");
+    assert!(pushed.contains("count: 5 steps"), "{pushed}");
+    until_state(&client, &task, &["done", "ready"]);
 }
 
 #[test]

@@ -362,6 +362,7 @@ impl Flight {
 impl Drop for Flight {
     fn drop(&mut self) {
         let answer = self.answer.take();
+        let mut nearly = Vec::new();
         let spent = self.gateway.with(|state| {
             state.flying.0 -= 1;
             state.flying.1 = state.flying.1.saturating_sub(self.prompt);
@@ -379,8 +380,13 @@ impl Drop for Flight {
                 guess
             };
             state.meter.request(usage, true);
+            nearly = state.meter.nearly();
             Some(state.meter.spent().clone())
         });
+        for mark in nearly {
+            let limit = mark.limit;
+            let _gone = self.gateway.tell.send(AgentStep::Nearly { limit });
+        }
         if let (Some(spent), Some((_, first_byte))) = (spent, answer) {
             let _gone = self.gateway.tell.send(AgentStep::Turn {
                 spent,

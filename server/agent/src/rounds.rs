@@ -185,6 +185,8 @@ impl<W: Workbench> Rounds<'_, W> {
         self.condense().await?;
         self.meter.lines(self.bench.changed_lines().await);
         for mark in self.meter.nearly() {
+            let limit = mark.limit.clone();
+            self.bench.tell(AgentStep::Nearly { limit }).await;
             let text = format!(
                 "Four fifths of the budget of {} are used up. Bring the work to an end: what cannot be done with the rest is left.",
                 mark.limit

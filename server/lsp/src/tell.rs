@@ -1,10 +1,10 @@
-//! What the user is told without having asked: in one line each, and only when a task is ready, has failed, or cannot be
-//! followed; and the progress of what runs.
+//! What the user is told without having asked: in one line each, and only when a task asks something, is ready, has failed, has
+//! used most of its budget, or cannot be followed; and the progress of what runs.
 
 use gen_lsp_types::{
     MessageType, ProgressToken, WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport,
 };
-use legwork_model::{Event, EventBody, Outcome, Phase, TaskId, TaskState};
+use legwork_model::{AgentStep, Event, EventBody, Outcome, Phase, TaskId, TaskState};
 
 use crate::{ext, progress::send, session::Session, tasks};
 
@@ -64,6 +64,13 @@ pub(crate) async fn event(session: &Session, event: &Event) {
         EventBody::State {
             state: TaskState::Queued,
         } => progress(session, &event.task, &title, "queued").await,
+        EventBody::Agent {
+            step: AgentStep::Nearly { limit },
+            ..
+        } => {
+            let text = format!("80 % of the budget: {title}: {limit}");
+            say(session, MessageType::Warning, &text).await;
+        }
         EventBody::Asked { question } => {
             progress(session, &event.task, &title, "needs input").await;
             let text = format!("needs input: {title}: {question}");

@@ -59,6 +59,11 @@ pub enum AgentStep {
         /// What.
         text: String,
     },
+    /// Four fifths of a part of the budget are used up.
+    Nearly {
+        /// Of what, such as "150 steps".
+        limit: String,
+    },
     /// The agent says that it is done.
     Finished {
         /// Its own words on what it did.
@@ -129,6 +134,9 @@ impl AgentStep {
             Self::Waiting { why, .. } => format!("... waiting: {why}\n"),
             Self::Told { text } => format!("(Legwork tells the model: {text})\n"),
             Self::Heard { text } => ended(&format!("(the model hears: {})", text.trim_end())),
+            Self::Nearly { limit } => {
+                format!("(four fifths of the budget of {limit} are used up)\n")
+            }
             Self::Finished { summary } => ended(&format!("finished: {}", summary.trim_end())),
         }
     }

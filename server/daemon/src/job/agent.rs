@@ -291,6 +291,6 @@ pub(super) fn printable(step: AgentStep) -> AgentStep {
         AgentStep::Finished { summary } => AgentStep::Finished {
             summary: clean(summary),
         },
-        AgentStep::Turn { .. } => step,
+        AgentStep::Turn { .. } | AgentStep::Nearly { .. } => step,
     }
 }

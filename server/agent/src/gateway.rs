@@ -383,15 +383,15 @@ impl Drop for Flight {
             nearly = state.meter.nearly();
             Some(state.meter.spent().clone())
         });
-        for mark in nearly {
-            let limit = mark.limit;
-            let _gone = self.gateway.tell.send(AgentStep::Nearly { limit });
-        }
         if let (Some(spent), Some((_, first_byte))) = (spent, answer) {
             let _gone = self.gateway.tell.send(AgentStep::Turn {
                 spent,
                 first_byte: u64::try_from(first_byte.as_millis()).unwrap_or(u64::MAX),
             });
+        }
+        for mark in nearly {
+            let limit = mark.limit;
+            let _gone = self.gateway.tell.send(AgentStep::Nearly { limit });
         }
     }
 }

@@ -185,6 +185,7 @@ async fn a_budget_that_is_used_up_is_an_error_of_the_providers_form() {
             [
                 AgentStep::Turn { .. },
                 AgentStep::Turn { .. },
+                AgentStep::Nearly { .. },
                 AgentStep::Told { .. }
             ]
         ),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, delegate, refused, until_state};
+use crate::stage::{Stage, delegate, refused, until_task};
 
 #[test]
 fn an_editor_names_checks_and_asks_for_the_card() {
@@ -48,8 +48,10 @@ fn an_editor_names_checks_and_asks_for_the_card() {
         "{text}"
     );
 
-    let item = until_state(&client, task.as_str().unwrap(), &["ready"]);
-    assert_eq!(item["checks"], "failing");
+    // The list follows by an event, a moment after the card.
+    until_task(&client, task.as_str().unwrap(), |item| {
+        item["checks"] == "failing"
+    });
 
     let task = delegate(&client, "echo c > c.txt");
     let none = client.request("legwork/evidence", json!({ "task": task }));

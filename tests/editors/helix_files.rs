@@ -1,8 +1,8 @@
 //! Files and buffers that are not alike, in Helix: links, files that a task makes, files that cannot be written.
 
-use std::os::unix::fs::symlink;
+use std::{os::unix::fs::symlink, time::Duration};
 
-use kit::helix::Helix;
+use kit::{helix::Helix, screen::eventually};
 
 use crate::stage::{RELEASES, Stage, row};
 
@@ -62,8 +62,18 @@ fn a_new_file_that_is_open_already() {
         helix.screen.keys(&["Escape"]);
         let id = stage.task("echo theirs > out.md");
         helix.screen.wait("conflict");
-        helix.screen.keys(&["Space", "l", "r", "Space", "l", "y"]);
-        let seen = helix.screen.wait("`out.md` is open with another text");
+        helix.screen.keys(&["Space", "l", "r"]);
+        // Helix sends two commands that follow at once in either order: the accept may come before there is anything to accept.
+        let seen = eventually(
+            || format!("no refusal: {}", helix.screen.read()),
+            || {
+                helix.screen.keys(&["Space", "l", "y"]);
+                std::thread::sleep(Duration::from_millis(500));
+                let seen = helix.screen.read();
+                seen.contains("`out.md` is open with another text")
+                    .then_some(seen)
+            },
+        );
         assert!(seen.contains("mine"), "{seen}");
         assert!(!stage.path().join("out.md").exists(), "it was written");
         stage.await_pending(&id, 1);

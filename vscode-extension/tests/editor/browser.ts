@@ -80,22 +80,35 @@ export class Code {
     await widget.locator("input").first().waitFor();
   }
 
+  /** The box that a key opens. A key that comes while the editor is busy with its start can be lost: it is pressed again. */
+  private async quickInput(key: string): Promise<Locator> {
+    const input = this.page.locator(".quick-input-widget input").first();
+    for (let left = 5; left > 0; left--) {
+      await this.press(key);
+      const came = input.waitFor({ timeout: 10_000 }).then(
+        () => true,
+        () => false,
+      );
+      if (await came) {
+        return input;
+      }
+    }
+    await input.waitFor();
+    return input;
+  }
+
   /** A command from the palette, by its title. */
   public async command(title: string): Promise<void> {
-    await this.press("F1");
-    const input = this.page.locator(".quick-input-widget input");
-    await input.first().waitFor();
-    await input.first().fill(`>${title}`);
+    const input = await this.quickInput("F1");
+    await input.fill(`>${title}`);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
     await this.press("Enter");
   }
 
   /** Opens a file of the folder, and waits until its text is there. */
   public async open(name: string): Promise<void> {
-    await this.press("Control+P");
-    const input = this.page.locator(".quick-input-widget input");
-    await input.first().waitFor();
-    await input.first().fill(name);
+    const input = await this.quickInput("Control+P");
+    await input.fill(name);
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
     await this.press("Enter");
     await this.page.locator(".tab.active", { hasText: name }).waitFor();
